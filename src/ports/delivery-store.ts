@@ -8,6 +8,14 @@ export interface DeliveryPage {
   readonly state?: DeliveryState;
 }
 
+/** What is due at `now`, epoch ms. */
+export interface DueDeliveries {
+  readonly now: number;
+  readonly limit: number;
+  /** Only what comes after this one, which was read before. */
+  readonly after?: Pick<Delivery, "id" | "nextAt"> | undefined;
+}
+
 /** An attempt, and all that it changes. */
 export interface AttemptRecord {
   /** As it was taken. */
@@ -20,17 +28,17 @@ export interface AttemptRecord {
 export interface DeliveryStore {
   /** Listeners that something is pending for. */
   listBusyListeners(): Promise<readonly ListenerId[]>;
-  /** Due at `now`, the longest due first. One host delivers to a listener, and keeps in mind what it has taken. */
-  listDue(listenerId: ListenerId, now: number, limit: number): Promise<readonly Delivery[]>;
+  /** The longest due first. One host delivers to a listener, and keeps in mind what it has taken. */
+  listDue(listenerId: ListenerId, due: DueDeliveries): Promise<readonly Delivery[]>;
   /** The earliest time after `now` at which something of this listener is due. */
   nextDueAt(listenerId: ListenerId, now: number): Promise<number | undefined>;
   /**
-   * Attempt, delivery and the webhook's health, as it is by then, in one transaction. A webhook that is deactivated
-   * by it has what is still pending marked as missed. One that somebody has made due since it was taken stays due, unless it is
-   * delivered by now. False, with nothing written: an attempt after the same ones before
+   * Of each: attempt, delivery and the webhook's health, as it is by then. All of them in one transaction. A webhook that is
+   * deactivated by one has what is still pending marked as missed. A delivery that somebody has made due since it was taken stays due, unless
+   * it is delivered by now. False, with nothing written of this one: an attempt after the same ones before
    * it was recorded already, here or by another host.
    */
-  recordAttempt(record: AttemptRecord): Promise<boolean>;
+  recordAttempts(records: readonly AttemptRecord[]): Promise<readonly boolean[]>;
   /** What is pending for a listener that is not active is missed. */
   missPending(listenerId: ListenerId): Promise<void>;
 

@@ -5,5 +5,5 @@ import type { WebhookSenderSettings } from "./webhook-sender.ts";
 export function lateSender(settings: WebhookSenderSettings): Sender {
   let loaded: Sender | undefined;
   const load = async (): Promise<Sender> => (loaded ??= (await import("./webhook-sender.ts")).webhookSender(settings));
-  return { send: async (message, signal) => (loaded ?? (await load())).send(message, signal) };
+  return { send: (message, signal) => (loaded === undefined ? load().then((sender) => sender.send(message, signal)) : loaded.send(message, signal)) };
 }

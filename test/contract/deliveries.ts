@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Attempt } from "../../src/domain/delivery.ts";
 import type { Webhook } from "../../src/domain/webhook.ts";
+import type { AttemptRecord } from "../../src/ports/delivery-store.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { component, run, source } from "./store.ts";
 
@@ -94,12 +95,56 @@ export function deliveryContract(open: () => Promise<Store>): void {
       const { events, listeners } = await emit("inv_1", "1", "2");
       expect(listeners).toEqual(["wh_1"]);
       expect(await store.listBusyListeners()).toEqual(["wh_1"]);
-      expect(await store.listDue("wh_1", now + 10, 9)).toMatchObject(
+      expect(await store.listDue("wh_1", { now: now + 10, limit: 9 })).toMatchObject(
         events.map(({ id, payload }) => ({ messageId: `dc_a-${id}`, payload, emitterId: "dc_a", channel: "", state: "pending", attemptCount: 0 })),
       );
-      expect(await store.listDue("wh_1", now + 10, 1)).toHaveLength(1);
-      expect(await store.listDue("wh_1", now - 1, 9)).toEqual([]);
+      expect(await store.listDue("wh_1", { now: now + 10, limit: 1 })).toHaveLength(1);
+      expect(await store.listDue("wh_1", { now: now - 1, limit: 9 })).toEqual([]);
       expect(await store.nextDueAt("wh_1", now - 1)).toBe(now + 5);
+    });
+
+    it("are read on behind one that was read before, in the same order, also when all are due at the same time", async () => {
+      const { store, emit } = await withWebhook();
+      await emit("inv_1", "1", "2", "3");
+      await emit("inv_2", "4");
+      const [first, second] = await store.listDue("wh_1", { now: now + 10, limit: 9 });
+      if (first === undefined || second === undefined) return expect.fail();
+      await store.retryDelivery(first.id, now + 7);
+      const order = await store.listDue("wh_1", { now: now + 10, limit: 9 });
+      expect(order.map(({ payload }) => payload)).toEqual(["2", "3", "4", "1"]);
+      for (const [place, delivery] of order.entries()) {
+        expect(await store.listDue("wh_1", { now: now + 10, limit: 9, after: delivery })).toEqual(order.slice(place + 1));
+        expect(await store.listDue("wh_1", { now: now + 10, limit: 1, after: delivery })).toEqual(order.slice(place + 1, place + 2));
+      }
+      // It was delivered meanwhile.
+      await store.recordAttempts([{ delivery: second, attempt: failed, verdict: { kind: "delivered" } }]);
+      expect(await store.listDue("wh_1", { now: now + 10, limit: 9, after: second })).toEqual(order.slice(1));
+    });
+
+    it("have their attempts recorded together, each for itself", async () => {
+      const { store, emit } = await withWebhook();
+      await emit("inv_1", "1", "2", "3");
+      const due = await store.listDue("wh_1", { now: now + 10, limit: 9 });
+      const [one, two, three] = due;
+      if (one === undefined || two === undefined || three === undefined) return expect.fail();
+      const delivered = { attempt: { ...failed, result: { kind: "answered", status: 200, answer: "" } }, verdict: { kind: "delivered" } } as const;
+      expect(await store.recordAttempts([{ delivery: two, ...delivered }])).toEqual([true]);
+      const records: readonly AttemptRecord[] = [
+        { delivery: one, ...delivered },
+        { delivery: two, ...delivered },
+        { delivery: three, attempt: failed, verdict: { kind: "retry", at: now + 5000 } },
+      ];
+      expect([await store.recordAttempts(records), await store.recordAttempts(records), await store.recordAttempts([])]).toEqual([
+        [true, false, true],
+        [false, false, false],
+        [],
+      ]);
+      expect(await Promise.all(due.map(async ({ id }) => [(await store.getDelivery(id))?.state, (await store.listAttempts(id)).length]))).toEqual([
+        ["delivered", 1],
+        ["delivered", 1],
+        ["pending", 1],
+      ]);
+      expect(await store.getWebhook("wh_1")).toMatchObject({ failingSince: now });
     });
 
     it("are found by the messages that they carry, whoever got them", async () => {
@@ -136,36 +181,36 @@ export function deliveryContract(open: () => Promise<Store>): void {
       const { listeners } = await emit("inv_2", "2");
       expect([listeners, await store.countDeliveries("wh_1")]).toEqual([[], { pending: 0, delivered: 0, failed: 0, missed: 2 }]);
       expect(await store.retryDeliveries("wh_1", { states: ["missed"], since: 0, now: now + 9 })).toBe(2);
-      expect(await store.listDue("wh_1", now + 9, 9)).toHaveLength(2);
+      expect(await store.listDue("wh_1", { now: now + 9, limit: 9 })).toHaveLength(2);
     });
 
     it("are due at once when they waited for another attempt, and again when they are due already", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1");
       await emit("inv_2", "2");
-      const [waiting, due] = await store.listDue("wh_1", now + 10, 2);
+      const [waiting, due] = await store.listDue("wh_1", { now: now + 10, limit: 2 });
       if (waiting === undefined || due === undefined) throw new Error("nothing is due");
-      await store.recordAttempt({ delivery: waiting, attempt: failed, verdict: { kind: "retry", at: now + 5000 } });
+      await store.recordAttempts([{ delivery: waiting, attempt: failed, verdict: { kind: "retry", at: now + 5000 } }]);
       expect(await store.retryDeliveries("wh_1", { states: ["failed", "pending"], since: 0, now: now + 10 })).toBe(2);
       expect(await store.getDelivery(waiting.id)).toMatchObject({ state: "pending", attemptCount: 0, nextAt: now + 10 });
       // The attempt of this one may be on its way.
-      await store.recordAttempt({ delivery: due, attempt: failed, verdict: { kind: "retry", at: now + 5000 } });
+      await store.recordAttempts([{ delivery: due, attempt: failed, verdict: { kind: "retry", at: now + 5000 } }]);
       expect(await store.getDelivery(due.id)).toMatchObject({ state: "pending", attemptCount: 1, nextAt: now + 10 });
     });
 
     it("keep their attempts, and where they stand after each", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1");
-      const [delivery] = await store.listDue("wh_1", now + 10, 1);
+      const [delivery] = await store.listDue("wh_1", { now: now + 10, limit: 1 });
       if (delivery === undefined) throw new Error("nothing is due");
-      await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "retry", at: now + 5000 } });
+      await store.recordAttempts([{ delivery, attempt: failed, verdict: { kind: "retry", at: now + 5000 } }]);
       expect(await store.getDelivery(delivery.id)).toMatchObject({ state: "pending", attemptCount: 1, nextAt: now + 5000 });
       expect(await store.getWebhook("wh_1")).toMatchObject({ failingSince: now });
       expect(await store.nextDueAt("wh_1", now)).toBe(now + 5000);
-      await store.recordAttempt({ delivery: { ...delivery, attemptCount: 1, nextAt: now + 5000 }, attempt: failed, verdict: { kind: "exhausted" } });
+      await store.recordAttempts([{ delivery: { ...delivery, attemptCount: 1, nextAt: now + 5000 }, attempt: failed, verdict: { kind: "exhausted" } }]);
       expect(await store.getDelivery(delivery.id)).toMatchObject({ state: "failed", attemptCount: 2 });
       expect(await store.retryDelivery(delivery.id, now)).toBe(true);
-      await store.recordAttempt({ delivery: { ...delivery, attemptCount: 2 }, attempt: failed, verdict: { kind: "delivered" } });
+      await store.recordAttempts([{ delivery: { ...delivery, attemptCount: 2 }, attempt: failed, verdict: { kind: "delivered" } }]);
       expect(await store.getDelivery(delivery.id)).toMatchObject({ state: "delivered", attemptCount: 3 });
       expect(await store.getWebhook("wh_1")).not.toHaveProperty("failingSince");
       expect(await store.listAttempts(delivery.id)).toEqual([failed, failed, failed]);
@@ -176,10 +221,10 @@ export function deliveryContract(open: () => Promise<Store>): void {
       const { store, emit } = await withWebhook();
       for (const verdict of [{ kind: "retry", at: now + 5000 }, { kind: "exhausted" }, { kind: "delivered" }] as const) {
         await emit(`inv_${verdict.kind}`, verdict.kind);
-        const delivery = (await store.listDue("wh_1", now + 10, 9)).at(-1);
+        const delivery = (await store.listDue("wh_1", { now: now + 10, limit: 9 })).at(-1);
         if (delivery === undefined) throw new Error("nothing is due");
         expect(await store.retryDelivery(delivery.id, now + 9000)).toBe(true);
-        await store.recordAttempt({ delivery, attempt: failed, verdict });
+        await store.recordAttempts([{ delivery, attempt: failed, verdict }]);
         const { state, nextAt, attemptCount } = (await store.getDelivery(delivery.id)) ?? {};
         expect([state, nextAt, attemptCount]).toEqual(verdict.kind === "delivered" ? ["delivered", undefined, 1] : ["pending", now + 9000, 1]);
       }
@@ -189,15 +234,15 @@ export function deliveryContract(open: () => Promise<Store>): void {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1");
       await store.missPending("wh_1");
-      expect([await store.listDue("wh_1", now + 10, 9), (await store.countDeliveries("wh_1")).missed]).toEqual([[], 1]);
+      expect([await store.listDue("wh_1", { now: now + 10, limit: 9 }), (await store.countDeliveries("wh_1")).missed]).toEqual([[], 1]);
     });
 
     it("of a webhook that an attempt deactivates are missed from then on", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1", "2");
-      const [delivery] = await store.listDue("wh_1", now + 10, 1);
+      const [delivery] = await store.listDue("wh_1", { now: now + 10, limit: 1 });
       if (delivery === undefined) throw new Error("nothing is due");
-      await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "gone" } });
+      await store.recordAttempts([{ delivery, attempt: failed, verdict: { kind: "gone" } }]);
       expect(await store.getWebhook("wh_1")).toMatchObject({ active: false, inactiveReason: "its receiver answered 410 Gone" });
       expect(await store.countDeliveries("wh_1")).toEqual({ pending: 0, delivered: 0, failed: 1, missed: 1 });
     });
@@ -205,11 +250,11 @@ export function deliveryContract(open: () => Promise<Store>): void {
     it("of events that come together with that attempt are missed as well", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1");
-      const [delivery] = await store.listDue("wh_1", now + 10, 1);
+      const [delivery] = await store.listDue("wh_1", { now: now + 10, limit: 1 });
       if (delivery === undefined) throw new Error("nothing is due");
-      const recorded = store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "gone" } });
+      const recorded = store.recordAttempts([{ delivery, attempt: failed, verdict: { kind: "gone" } }]);
       const committed = await emit("inv_2", "2");
-      expect([await recorded, committed.listeners]).toEqual([true, []]);
+      expect([await recorded, committed.listeners]).toEqual([[true], []]);
       expect(await store.countDeliveries("wh_1")).toEqual({ pending: 0, delivered: 0, failed: 1, missed: 1 });
     });
 
@@ -218,7 +263,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
       await store.beginDeploy(source("dc_b", "sc_a"), component("sc_a"));
       await store.saveSubscription({ id: "sub_2", emitterId: "dc_a", listenerId: "dc_b", channel: "", createdAt: now });
       await emit("inv_1", "1");
-      const [delivery] = await store.listDue("dc_b", now + 10, 1);
+      const [delivery] = await store.listDue("dc_b", { now: now + 10, limit: 1 });
       const { fence } = await store.open("dc_b");
       const commit = run(fence, "dc_b", "inv_2");
       const trigger = { kind: "event", emitterId: "dc_a", channel: "", messageId: delivery?.messageId ?? "", event: 1 } as const;
@@ -229,9 +274,9 @@ export function deliveryContract(open: () => Promise<Store>): void {
     it("are listed by pages and states, and pruned when they are settled and old", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1", "2", "3");
-      const [first, second] = await store.listDue("wh_1", now + 10, 2);
+      const [first, second] = await store.listDue("wh_1", { now: now + 10, limit: 2 });
       if (first === undefined || second === undefined) throw new Error("nothing is due");
-      for (const delivery of [first, second]) await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "delivered" } });
+      for (const delivery of [first, second]) await store.recordAttempts([{ delivery, attempt: failed, verdict: { kind: "delivered" } }]);
       expect((await store.listDeliveries("wh_1", { limit: 9 })).map(({ payload }) => payload)).toEqual(["3", "2", "1"]);
       expect((await store.listDeliveries("wh_1", { limit: 9, state: "delivered", before: second.id })).map(({ payload }) => payload)).toEqual(["1"]);
       const retention = { maxEvents: 1, maxInvocations: 100, maxAgeMs: DAY };

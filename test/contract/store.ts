@@ -543,7 +543,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await store.listEventsOf({ ...own, invocationId: "inv_2" }, 9)).toEqual([]);
       expect(seqs(await store.listEventsOf({ ...own, since: now + 40 }, 9))).toEqual([6]);
       expect(await store.listEventsSince(id, 5, 9)).toEqual(again?.events);
-      expect(await store.listDue(id, now + 50, 9)).toMatchObject([{ payload: "2" }]);
+      expect(await store.listDue(id, { now: now + 50, limit: 9 })).toMatchObject([{ payload: "2" }]);
       await store.deleteEvents(id, { fromSeq: 2, toSeq: 2 });
       expect(await store.emitAgain(id, 2, now)).toBeUndefined();
       await store.deleteSource(id);
@@ -616,7 +616,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
         { sourceId: id, events: [{ payload: "2", seq: 3 }], listeners: [id] },
       ]);
       expect(await again.listEventsSince(id, 1, 9)).toEqual(released.flatMap(({ events }) => events));
-      expect(await again.listDue(id, now + 20, 9)).toMatchObject([{ payload: "1" }, { payload: "2" }]);
+      expect(await again.listDue(id, { now: now + 20, limit: 9 })).toMatchObject([{ payload: "1" }, { payload: "2" }]);
       expect([await again.nextPostponedAt(), await again.releasePostponed(now + 20)]).toEqual([now + 30, []]);
     });
 

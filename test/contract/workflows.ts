@@ -106,7 +106,7 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       await store.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "p_a", channel: "", createdAt: now });
       const { fence } = await store.open("dc_a");
       await store.commit(commitOf(fence, "dc_a", "inv_1", { events: [{ payload: "1", channel: "" }] }));
-      const [delivery] = await store.listDue("p_a", now + 10, 9);
+      const [delivery] = await store.listDue("p_a", { now: now + 10, limit: 9 });
       const trigger = { kind: "event", event: 1, emitterId: "dc_a", channel: "", messageId: delivery?.messageId ?? "" } as const;
       expect((await store.beginRun(workflowRun("run_1", { trigger }), [])).id).toBe("run_1");
       expect((await store.beginRun(workflowRun("run_2", { trigger }), [])).id).toBe("run_1");

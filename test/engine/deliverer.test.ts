@@ -12,14 +12,31 @@ const now = Date.now();
 const WEBHOOK = { id: "wh_1", url: "http://127.0.0.1/", active: true, secret: "whsec_eA==", oldSecrets: [], createdAt: now, updatedAt: now } as const;
 
 /** A store with deliveries of the payloads 1 to 6 that are due to one webhook. */
-async function withSix() {
+function withSix() {
+  return withMany(6);
+}
+
+async function withMany(count: number) {
   const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
   await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
   await store.saveWebhook(WEBHOOK);
   await store.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "wh_1", channel: "", createdAt: now });
   const { fence } = await store.open("dc_a");
-  await store.commit(run(fence, "dc_a", "inv_1", { events: [1, 2, 3, 4, 5, 6].map((n) => ({ payload: String(n), channel: "" })) }));
+  await store.commit(run(fence, "dc_a", "inv_1", { events: Array.from({ length: count }, (_, n) => ({ payload: String(n + 1), channel: "" })) }));
   return store;
+}
+
+/** Nobody waits: it is as late as somebody sleeps. */
+function hurriedClock(): typeof systemClock {
+  let aheadMs = 0;
+  return {
+    ...systemClock,
+    now: () => Date.now() + aheadMs,
+    async sleepUntil(at) {
+      await new Promise((resolve) => setImmediate(resolve));
+      aheadMs = Math.max(aheadMs, at - Date.now());
+    },
+  };
 }
 
 type Send = (message: { readonly url: string; readonly payload: string }) => void | 410 | 500 | Promise<void | 410 | 500>;
@@ -69,7 +86,7 @@ describe("deliveries to a webhook", () => {
       },
     };
     const delivered: string[] = [];
-    const deliverer = delivererOf(broken, ({ payload }) => void delivered.push(payload));
+    const deliverer = delivererOf(broken, ({ payload }) => void delivered.push(payload), { clock: hurriedClock() });
     await deliverer.start();
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
     expect(delivered.toSorted()).toEqual(["1", "2", "3", "4", "5", "6"]);
@@ -85,8 +102,7 @@ describe("deliveries to a webhook", () => {
         return store.listDue(...which);
       },
     };
-    const soon: typeof systemClock = { ...systemClock, sleepUntil: (at, signal) => systemClock.sleepUntil(Math.min(at, Date.now() + 5), signal) };
-    await delivererOf(broken, () => {}, { clock: soon }).start();
+    await delivererOf(broken, () => {}, { clock: hurriedClock() }).start();
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
     expect(failures).toBeLessThan(0);
   });
@@ -109,6 +125,143 @@ describe("deliveries to a webhook", () => {
   });
 });
 
+/** Records nothing before it is let; then what it was asked for, one after the other. */
+function heldBack(store: DelivererPorts["store"]) {
+  const asked: number[] = [];
+  let letRecord = (): void => {};
+  const isLet = new Promise<void>((resolve) => (letRecord = resolve));
+  const held: DelivererPorts["store"] = {
+    ...store,
+    async recordAttempts(records) {
+      asked.push(records.length);
+      await isLet;
+      return store.recordAttempts(records);
+    },
+  };
+  return { held, asked, letRecord: () => letRecord() };
+}
+
+describe("attempts", () => {
+  it("that are answered while others are recorded are recorded together after them", async () => {
+    const store = await withSix();
+    const { held, asked, letRecord } = heldBack(store);
+    const sent: string[] = [];
+    await delivererOf(held, ({ payload }) => void sent.push(payload), { concurrency: 1 }).start();
+    await eventually(async () => sent.length === 6);
+    letRecord();
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
+    expect(asked).toEqual([1, 5]);
+  });
+
+  it("that were answered are recorded before a stop ends, and not made again", async () => {
+    const store = await withSix();
+    const { held, letRecord } = heldBack(store);
+    const sent: string[] = [];
+    const deliverer = delivererOf(held, ({ payload }) => void sent.push(payload), { concurrency: 1 });
+    await deliverer.start();
+    await eventually(async () => sent.length === 6);
+    let hasStopped = false;
+    const stopped = deliverer.stop(1000).then(() => (hasStopped = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    const wasOver = hasStopped;
+    letRecord();
+    await stopped;
+    expect([wasOver, await store.countDeliveries("wh_1")]).toMatchObject([false, { delivered: 6, pending: 0 }]);
+  });
+
+  it("hold up no other when one of them cannot be recorded", async () => {
+    const store = await withSix();
+    let refused = 0;
+    const broken: DelivererPorts["store"] = {
+      ...store,
+      async recordAttempts(records) {
+        if (records.some(({ delivery }) => delivery.id === bad) && refused++ < 2) throw new Error("no such row");
+        return store.recordAttempts(records);
+      },
+    };
+    const bad = (await store.listDue("wh_1", { now: now + 10, limit: 9 })).at(-1)?.id;
+    const { held, letRecord } = heldBack(broken);
+    const sent: string[] = [];
+    await delivererOf(held, ({ payload }) => void sent.push(payload), { concurrency: 1, clock: hurriedClock() }).start();
+    await eventually(async () => sent.length === 6);
+    letRecord();
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
+    expect([sent, refused]).toEqual([["1", "2", "3", "4", "5", "6", "6"], 3]);
+  });
+
+  it("that a full disk refuses are told of once, and are made again", async () => {
+    const store = await withSix();
+    let refusals = 2;
+    const full: DelivererPorts["store"] = {
+      ...store,
+      async recordAttempts(records) {
+        if (refusals-- > 0) throw new PdError("PD_NOT_STORED", "the disk is full");
+        return store.recordAttempts(records);
+      },
+    };
+    const { held, asked, letRecord } = heldBack(full);
+    const told: string[] = [];
+    const log = { ...silentLog, error: (text: string) => void told.push(text) };
+    let sent = 0;
+    await delivererOf(held, () => void sent++, { concurrency: 1, clock: hurriedClock(), log }).start();
+    await eventually(async () => sent === 6);
+    letRecord();
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
+    expect([told, asked.slice(0, 2), sent]).toEqual([
+      Array.from({ length: 2 }, () => "an attempt to deliver could not be recorded, and will be made again"),
+      [1, 5],
+      12,
+    ]);
+  });
+
+  it("are made no more while a thousand are not recorded: after a crash they are made again", async () => {
+    const store = await withMany(1500);
+    const { held, letRecord } = heldBack(store);
+    let sent = 0;
+    await delivererOf(held, () => void sent++).start();
+    await eventually(async () => sent >= 1000);
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const sentMeanwhile = sent;
+    letRecord();
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 1500);
+    expect([sentMeanwhile < 1010, sent]).toEqual([true, 1500]);
+  });
+
+  it("that wait to be recorded are not read once more with each batch", async () => {
+    const { held, letRecord } = heldBack(await withMany(900));
+    let [sent, read] = [0, 0];
+    const counted: DelivererPorts["store"] = {
+      ...held,
+      async listDue(...which) {
+        const due = await held.listDue(...which);
+        read += due.length;
+        return due;
+      },
+    };
+    await delivererOf(counted, () => void sent++).start();
+    await eventually(async () => sent === 900);
+    letRecord();
+    expect(read).toBe(900);
+  });
+});
+
+describe("deliveries that come while others are read batch by batch", () => {
+  it("are sent once, as the others are", async () => {
+    const store = await withMany(1500);
+    const sent: string[] = [];
+    const onSend: Send = async ({ payload }) => {
+      if (sent.push(payload) % 300 !== 0) return;
+      const id = `inv_more${sent.length}` as const;
+      await store.commit(run((await store.open("dc_a")).fence, "dc_a", id, { events: [{ payload: id, channel: "" }] }));
+      deliverer.wake(["wh_1"]);
+    };
+    const deliverer = delivererOf(store, onSend);
+    await deliverer.start();
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 1505);
+    expect([sent.length, new Set(sent).size]).toEqual([1505, 1505]);
+  });
+});
+
 describe("a delivery that is retried before its lane knows that its attempt is recorded", () => {
   /** The store's record of the first attempt is followed by a retry; the lane reads both before it hears of either. */
   async function retriedAtOnce(whileReading: (heard: () => void) => void) {
@@ -118,11 +271,11 @@ describe("a delivery that is retried before its lane knows that its attempt is r
     let isRetried = false;
     const slow: DelivererPorts["store"] = {
       ...store,
-      async recordAttempt(record) {
-        const recorded = await store.recordAttempt(record);
+      async recordAttempts(records) {
+        const recorded = await store.recordAttempts(records);
         if (isRetried) return recorded;
         isRetried = true;
-        await store.retryDelivery(record.delivery.id, now);
+        for (const { delivery } of records) await store.retryDelivery(delivery.id, now);
         deliverer.wake(["wh_1"]);
         await heard;
         return recorded;

@@ -86,7 +86,7 @@ async function expectWhole(store: Store, count: number): Promise<void> {
 
 /** What the webhook would get now: payloads with their sources. */
 async function dueOf(store: Store): Promise<string[]> {
-  const due = await store.listDue("wh_1", 1e15, 2 * MANY);
+  const due = await store.listDue("wh_1", { now: 1e15, limit: 2 * MANY });
   return due.map(({ emitterId, payload }) => `${emitterId} ${payload}`).toSorted();
 }
 
@@ -207,11 +207,11 @@ describe("while a large run is being written", () => {
 
   it("a webhook that gives up meanwhile misses all of it", async () => {
     const { store, writer, writeAll } = await begun();
-    const [delivery] = await store.listDue("wh_1", 1e15, 1);
+    const [delivery] = await store.listDue("wh_1", { now: 1e15, limit: 1 });
     if (delivery === undefined) throw new Error("nothing is due");
     const attempt = { at: 1e15, durationMs: 1, result: { kind: "answered", status: 410, answer: "" } } as const;
     const record = travellingAttempt({ delivery, attempt, verdict: { kind: "gone" } });
-    expect(writer.perform([{ id: 8, verb: "recordAttempt", values: [record] }])).toMatchObject([{ value: true }]);
+    expect(writer.perform([{ id: 8, verb: "recordAttempts", values: [[record]] }])).toMatchObject([{ value: [true] }]);
     expect(writeAll()).toMatchObject({ value: { firstSeq: 2 } });
     expect(await store.countDeliveries("wh_1")).toMatchObject({ pending: 0, missed: OF_LARGE.length + 1 });
   });

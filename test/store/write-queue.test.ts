@@ -31,7 +31,7 @@ describe("writes that come while a large run is being written", () => {
     "a commit of another source": commit("dc_b"),
     "what came after the end of a run of another source": { ...commit("dc_b"), verb: "append" },
     "a request that is acknowledged before its run, also of the same source": ask("storePending", { sourceId: "dc_a" }),
-    "an attempt to deliver": ask("recordAttempt", { seq: 1 }),
+    "an attempt to deliver": ask("recordAttempts", [{ seq: 1 }]),
     "the first call of another source": ask("open", "dc_b"),
     "a value that is set from outside": ask("writeState", "dc_b", {}),
     "housekeeping of another source": ask("prune", "dc_b"),
@@ -103,7 +103,7 @@ describe("writes that come while a large run is being written", () => {
   });
 
   it("wait behind what may change anything, with all that comes after it", () => {
-    const queue = whileLarge(ask("saveSubscription", {}), ask("recordAttempt", { seq: 1 }), ask("storePending", {}));
+    const queue = whileLarge(ask("saveSubscription", {}), ask("recordAttempts", [{ seq: 1 }]), ask("storePending", {}));
     expect([queue.isAwaited, queue.next().now]).toEqual([false, []]);
   });
 

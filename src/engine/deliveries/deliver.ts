@@ -1,7 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Meter } from "../../ports/meter.ts";
-import { type Attempt, type Delivery, type SendResult, judge } from "../../domain/delivery.ts";
+import { type Delivery, type SendResult, judge } from "../../domain/delivery.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type DeployedId, type ListenerId, type WebhookId, isWebhookId } from "../../domain/ids.ts";
 import { parseJson } from "../../domain/json.ts";
@@ -12,7 +12,7 @@ import type { Sender } from "../../ports/sender.ts";
 import type { SubscriptionStore } from "../../ports/subscription-store.ts";
 import { untilKnown } from "../runs/in-doubt.ts";
 import { KnownWebhooks } from "./known-webhooks.ts";
-import { Lane, type Recorded, type Recording } from "./lane.ts";
+import { Lane, type Settled } from "./lane.ts";
 
 /** The part of the engine's ports that deliveries need. */
 export interface DelivererPorts {
@@ -90,7 +90,11 @@ export class Deliverer {
   }
 
   #open(id: ListenerId): void {
-    const lane = new Lane(this.#ports, id, { attempt: (delivery) => this.#attempt(delivery), concurrency: () => this.#deployed.concurrencyOf(id) });
+    const lane = new Lane(this.#ports, id, {
+      attempt: (delivery) => this.#attempt(delivery),
+      record: (attempts) => this.#record(attempts),
+      concurrency: () => this.#deployed.concurrencyOf(id),
+    });
     this.#lanes.set(id, lane);
     void lane.run().finally(() => {
       if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
@@ -100,31 +104,59 @@ export class Deliverer {
     });
   }
 
-  /** Makes one attempt. Resolves when the listener has answered, to what records it. */
-  async #attempt(delivery: Delivery): Promise<Recording> {
-    const { clock, meter, store } = this.#ports;
+  async #attempt(delivery: Delivery): Promise<AttemptRecord | Settled> {
+    const { clock, meter } = this.#ports;
     const { listenerId } = delivery;
     let webhook: Webhook | undefined;
     if (isWebhookId(listenerId)) {
       webhook = await this.#webhooks.get(listenerId);
       // Deleted or deactivated since it was read.
-      if (webhook?.active !== true) return () => this.#settled(store.missPending(listenerId));
+      if (webhook?.active !== true) return this.#missPending(listenerId);
     }
     const at = clock.now();
     const result = webhook === undefined ? await this.#giveToDeployed(delivery) : await this.#sendTo(webhook, delivery);
-    if (result === "gone") return () => this.#settled(store.missPending(listenerId));
+    if (result === "gone") return this.#missPending(listenerId);
     // Nothing was tried: it stays due. What was emitted while the listener was active was promised to it.
-    if (result === "inactive") return async () => "held";
-    if (result === "busy" || this.#over.signal.aborted) return async () => "again";
-    const attempt: Attempt = { at, durationMs: clock.now() - at, result };
-    const verdict = judge(result, { attempt: delivery.attemptCount + 1, now: clock.now(), random: clock.random() });
-    meter.attempted({ verdict: verdict.kind, durationMs: attempt.durationMs });
-    return () => this.#recordAttempt({ delivery, attempt, verdict });
+    if (result === "inactive") return "held";
+    if (result === "busy" || this.#over.signal.aborted) return "again";
+    const answeredAt = clock.now();
+    const verdict = judge(result, { attempt: delivery.attemptCount + 1, now: answeredAt, random: clock.random() });
+    meter.attempted({ verdict: verdict.kind, durationMs: answeredAt - at });
+    return { delivery, attempt: { at, durationMs: answeredAt - at, result }, verdict };
   }
 
-  #recordAttempt(record: AttemptRecord): Promise<Recorded> {
-    const recorded = this.#settled(untilKnown(this.#ports, () => this.#ports.store.recordAttempt(record)));
-    return record.verdict.kind === "delivered" ? recorded : recorded.finally(() => this.#mayBeInactive(record.delivery.listenerId));
+  async #missPending(listenerId: ListenerId): Promise<Settled> {
+    try {
+      await this.#ports.store.missPending(listenerId);
+      return "settled";
+    } catch (error) {
+      return this.#notRecorded(error);
+    }
+  }
+
+  async #record(attempts: readonly AttemptRecord[]): Promise<readonly Settled[]> {
+    const settled = await this.#recordTogether(attempts);
+    for (const listenerId of new Set(attempts.filter(({ verdict }) => verdict.kind !== "delivered").map(({ delivery }) => delivery.listenerId)))
+      this.#mayBeInactive(listenerId);
+    return settled;
+  }
+
+  async #recordTogether(attempts: readonly AttemptRecord[]): Promise<readonly Settled[]> {
+    try {
+      await untilKnown(this.#ports, () => this.#ports.store.recordAttempts(attempts));
+      return attempts.map(() => "settled");
+    } catch (error) {
+      // One that cannot be recorded holds up no other.
+      if (attempts.length > 1 && mayBeOneOfThem(error)) return (await Promise.all(attempts.map((attempt) => this.#recordTogether([attempt])))).flat();
+      const settled = this.#notRecorded(error);
+      return attempts.map(() => settled);
+    }
+  }
+
+  /** What could not be stored is made again. */
+  #notRecorded(error: unknown): Settled {
+    this.#ports.log.error("an attempt to deliver could not be recorded, and will be made again", { reason: messageOf(error) });
+    return "again";
   }
 
   /** An attempt that has failed may have deactivated it. */
@@ -141,17 +173,6 @@ export class Deliverer {
     if (webhook?.active !== false || webhook.inactiveReason === undefined || this.#toldInactive.get(id) === webhook.updatedAt) return;
     this.#toldInactive.set(id, webhook.updatedAt);
     this.#ports.log.error("a webhook was deactivated: what it misses is kept, and can be delivered later", { webhook: id, reason: webhook.inactiveReason });
-  }
-
-  /** An attempt that could not be stored is made again. */
-  async #settled(write: Promise<unknown>): Promise<Recorded> {
-    try {
-      await write;
-      return "settled";
-    } catch (error) {
-      this.#ports.log.error("an attempt to deliver could not be recorded, and will be made again", { reason: messageOf(error) });
-      return "again";
-    }
   }
 
   #sendTo(webhook: Webhook, { messageId, payload, emitterId, channel }: Delivery): Promise<SendResult> {
@@ -174,4 +195,10 @@ export class Deliverer {
       return { kind: "unreachable", reason: messageOf(error) };
     }
   }
+}
+
+/** A disk that is full refuses each of them. */
+function mayBeOneOfThem(error: unknown): boolean {
+  const code = error instanceof PdError ? error.code : "PD_FAILED";
+  return code !== "PD_NOT_STORED" && code !== "PD_IN_DOUBT" && code !== "PD_DATABASE_DAMAGED";
 }

@@ -2,7 +2,7 @@ import type { Delivery } from "../../domain/delivery.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { ListenerId } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { DeliveryStore } from "../../ports/delivery-store.ts";
+import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Log } from "../../ports/log.ts";
 
 /** The part of the engine's ports that a lane needs. */
@@ -12,21 +12,25 @@ export interface LanePorts {
   readonly store: Pick<DeliveryStore, "listDue" | "nextDueAt">;
 }
 
-/** What became of an attempt. `again`: it stays due, after a pause; `held`: it stays due until the listener is active again. */
-export type Recorded = "settled" | "again" | "held";
-/** Stores what an attempt has led to. */
-export type Recording = () => Promise<Recorded>;
+/** What became of a delivery. `again`: it stays due, after a pause; `held`: it stays due until the listener is active again. */
+export type Settled = "settled" | "again" | "held";
 
 /** What a lane does with what is due. */
 export interface LaneWork {
-  /** Makes one attempt. Resolves when the listener has answered, to what records it. */
-  attempt(delivery: Delivery): Promise<Recording>;
+  /** Makes one attempt. Resolves when the listener has answered, to what is to be recorded; or to what became of the delivery without an attempt. */
+  attempt(delivery: Delivery): Promise<AttemptRecord | Settled>;
+  /** Never rejects. */
+  record(attempts: readonly AttemptRecord[]): Promise<readonly Settled[]>;
   /** Attempts that may go on at the same time, now. */
   concurrency(): number;
 }
 
 /** Read ahead of what can be sent at once. */
 const BATCH = 200;
+/** Attempts that are recorded together, and one after the other while a disk is slow. */
+const RECORDED_TOGETHER = 256;
+/** While so many are answered and not recorded, nothing more is sent: after a crash they are sent again. */
+const MOST_UNRECORDED = 1000;
 /** What could not be settled, as on a full disk, is tried again after pauses that grow. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -43,8 +47,13 @@ export class Lane {
   /** Of these, the ones that were read again as something else: they are due once more when they are recorded. */
   readonly #dueAnew = new Set<string>();
   readonly #onTheirWay = new Set<Promise<void>>();
+  /** Attempts that were answered since the last ones were recorded. */
+  readonly #unrecorded: AttemptRecord[] = [];
+  #recording: Promise<void> | undefined;
   #next: Delivery[] = [];
   #readAt = 0;
+  /** The last one that was read, when more may be due behind it; `undefined`: all is read from the start. */
+  #readTo: Delivery | undefined;
   /** After something that could not be settled: the pause before the next attempt, which grows. */
   #pauseMs = 0;
   #resumeAt = 0;
@@ -73,26 +82,28 @@ export class Lane {
   /** What has not begun is read again, as it is by then. */
   putBack(): void {
     for (const { id } of this.#next.splice(0)) this.#taken.delete(id);
+    this.#readTo = undefined;
   }
 
   #readAgain(): void {
     this.isWanted = true;
+    this.#readTo = undefined;
     this.#changed();
   }
 
-  /** Resolves when what was on its way has been answered. */
-  stop(): Promise<unknown> {
+  /** Resolves when what was on its way has been answered and recorded. */
+  async stop(): Promise<void> {
     this.#isStopping = true;
     this.isWanted = false;
     this.#changed();
-    return Promise.all(this.#onTheirWay);
+    await Promise.all(this.#onTheirWay);
+    await this.#recording;
   }
 
   /** Ends when nothing is pending any more. */
   async run(): Promise<void> {
     const { clock } = this.#ports;
     while (!this.#isStopping) {
-      const concurrency = this.#work.concurrency();
       if (this.#isHeld) {
         await this.#untilChangedOr(undefined);
         continue;
@@ -103,8 +114,8 @@ export class Lane {
       }
       this.#resumeAt = 0;
       if (this.#next.length === 0 && this.isWanted) await this.#readOrLater(() => this.#readDue());
-      while (this.#onTheirWay.size < concurrency && this.#next.length > 0) this.#begin(this.#next.shift());
-      if (this.#onTheirWay.size >= concurrency) await this.#untilChangedOr(undefined);
+      while (this.#hasRoom() && this.#next.length > 0) this.#begin(this.#next.shift());
+      if (!this.#hasRoom()) await this.#untilChangedOr(undefined);
       else if (!this.isWanted && !(await this.#readOrLater(() => this.#untilDue()))) return;
     }
   }
@@ -146,12 +157,17 @@ export class Lane {
   async #readDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
     this.#readAt = clock.now();
-    const limit = BATCH + this.#taken.size;
+    const after = this.#readTo;
+    // What was taken may still be due as it is stored.
+    const limit = after === undefined ? BATCH + this.#taken.size : BATCH;
     // What is recorded while this reads may be read as it was before.
     const before = new Map(this.#taken);
     this.isWanted = false;
-    const due = await store.listDue(this.#listenerId, this.#readAt, limit);
+    this.#readTo = undefined;
+    const due = await store.listDue(this.#listenerId, { now: this.#readAt, limit, after });
     if (this.#isStopping) return true;
+    // It may be wanted from the start by now.
+    if (due.length === limit && !this.isWanted) this.#readTo = due.at(-1);
     if (due.length === limit) this.isWanted = true;
     for (const delivery of due) {
       const taken = before.get(delivery.id);
@@ -172,37 +188,61 @@ export class Lane {
   #begin(delivery: Delivery | undefined): void {
     if (delivery === undefined) return;
     const wakings = this.#wakings;
-    const attempt = this.#work.attempt(delivery).catch((error: unknown) => this.#notMade(error));
-    const answered = attempt.then((record) => {
-      this.#onTheirWay.delete(answered);
-      if (this.#canGoOn()) this.#begin(this.#next.shift());
-      else this.#changed();
-      void this.#record(delivery, record, wakings);
-    });
+    const answered: Promise<void> = this.#work.attempt(delivery).then(
+      (made) => this.#answered(delivery, made, { answered, wakings }),
+      (error: unknown) => this.#answered(delivery, this.#notMade(error), { answered, wakings }),
+    );
     this.#onTheirWay.add(answered);
   }
 
-  /** The next one takes the place of one that was answered at once; everything else is for `run`. */
+  /** Its place is free at once, and the next one takes it. */
+  #answered({ id }: Delivery, made: AttemptRecord | Settled, { answered, wakings }: { answered: Promise<void>; wakings: number }): void {
+    this.#onTheirWay.delete(answered);
+    if (typeof made === "string") this.#settle(id, made, wakings);
+    else this.#toRecord(made);
+    if (this.#canGoOn()) this.#begin(this.#next.shift());
+    else this.#changed();
+  }
+
+  /** Everything else is for `run`. */
   #canGoOn(): boolean {
-    return this.#next.length > 0 && !this.#isStopping && !this.#isHeld && this.#resumeAt === 0 && this.#onTheirWay.size < this.#work.concurrency();
+    return this.#next.length > 0 && !this.#isStopping && !this.#isHeld && this.#resumeAt === 0 && this.#hasRoom();
+  }
+
+  #hasRoom(): boolean {
+    return this.#onTheirWay.size < this.#work.concurrency() && this.#unrecorded.length < MOST_UNRECORDED;
   }
 
   /** As when its webhook cannot be read: it stays due, and is tried after a pause. */
-  #notMade(error: unknown): Recording {
+  #notMade(error: unknown): Settled {
     this.#ports.log.error("an attempt to deliver could not be made, and will be made later", { listener: this.#listenerId, reason: messageOf(error) });
-    return async () => "again";
+    return "again";
   }
 
-  /** A place is free already while an attempt is recorded; many share a commit. */
-  async #record({ id }: Delivery, record: Recording, wakings: number): Promise<void> {
-    const recorded = await record();
+  #toRecord(attempt: AttemptRecord): void {
+    this.#unrecorded.push(attempt);
+    this.#recording ??= this.#recordAll();
+  }
+
+  /** What is answered while some are recorded is recorded after them, together. */
+  async #recordAll(): Promise<void> {
+    while (this.#unrecorded.length > 0) {
+      const attempts = this.#unrecorded.splice(0, RECORDED_TOGETHER);
+      const settled = await this.#work.record(attempts);
+      for (const [place, { delivery }] of attempts.entries()) this.#settle(delivery.id, settled[place] ?? "again", this.#wakings);
+      // There may be room again.
+      this.#changed();
+    }
+    this.#recording = undefined;
+  }
+
+  #settle(id: string, settled: Settled, wakings: number): void {
     this.#taken.delete(id);
     const isDueAnew = this.#dueAnew.delete(id);
-    if (recorded === "held") return this.#hold(wakings);
-    if (recorded === "settled") this.#pauseMs = 0;
+    if (settled === "held") return this.#hold(wakings);
+    if (settled === "settled") this.#pauseMs = 0;
     else this.#pause();
-    if (isDueAnew || recorded !== "settled") this.#readAgain();
-    else if (this.#taken.size === 0) this.#changed();
+    if (isDueAnew || settled !== "settled") this.#readAgain();
   }
 
   /** Until it is woken, unless it was since that was found out. */

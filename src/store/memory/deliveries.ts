@@ -1,5 +1,5 @@
 import { type Delivery, type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
-import { type DeployedId, type ListenerId, isWebhookId } from "../../domain/ids.ts";
+import { type DeployedId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Published, messagesOf } from "../../domain/message.ts";
 import { emitterKey, keysReaching, reaches } from "../../domain/subscription.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
@@ -70,6 +70,11 @@ function recordAttempt(shelves: Shelves, { delivery: { id, attemptCount, nextAt,
   return true;
 }
 
+/** The longest due first, and of those the first that was made. */
+function inTurn(one: Pick<Delivery, "id" | "nextAt">, other: Pick<Delivery, "id" | "nextAt">): number {
+  return (one.nextAt ?? 0) - (other.nextAt ?? 0) || (numberOfDelivery(one.id) ?? 0) - (numberOfDelivery(other.id) ?? 0);
+}
+
 export function memoryDeliveries(shelves: Shelves): DeliveryStore {
   const of = (listenerId: ListenerId): Delivery[] =>
     shelves.deliveries.filter(({ delivery }) => delivery.listenerId === listenerId).map(({ delivery }) => delivery);
@@ -79,14 +84,14 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
     listBusyListeners: async () => [
       ...new Set(shelves.deliveries.filter(({ delivery }) => delivery.state === "pending").map(({ delivery }) => delivery.listenerId)),
     ],
-    listDue: async (listenerId, now, limit) =>
+    listDue: async (listenerId, { now, limit, after }) =>
       pending(listenerId)
-        .filter(({ nextAt = 0 }) => nextAt <= now)
-        .toSorted((a, b) => (a.nextAt ?? 0) - (b.nextAt ?? 0))
+        .filter((delivery) => (delivery.nextAt ?? 0) <= now && (after === undefined || inTurn(after, delivery) < 0))
+        .toSorted(inTurn)
         .slice(0, limit),
     nextDueAt: async (listenerId, now) =>
       pending(listenerId).reduce<number | undefined>((first, { nextAt = 0 }) => (nextAt <= now ? first : Math.min(first ?? nextAt, nextAt)), undefined),
-    recordAttempt: async (record) => recordAttempt(shelves, record),
+    recordAttempts: async (records) => records.map((record) => recordAttempt(shelves, record)),
     missPending: async (listenerId) => miss(shelves, listenerId),
     getDelivery: async (id) => find(id)?.delivery,
     async listDeliveries(listenerId, { limit, before, state }) {

@@ -10,7 +10,7 @@ import { DELIVERY_COUNTS } from "./staged-events.ts";
 import type { TravellingAttempt } from "./travelling.ts";
 
 export interface AttemptWrites {
-  recordAttempt(record: TravellingAttempt): boolean;
+  recordAttempts(records: readonly TravellingAttempt[]): readonly boolean[];
 }
 
 export interface DeliveryWrites {
@@ -125,14 +125,13 @@ export function attemptWrites(db: Database, publisher: Pick<Publisher, "forget">
   };
   const write = ({ seq, attemptCount, takenAt, verdict, retryAt }: TravellingAttempt): number =>
     (verdict === "delivered" ? delivered.run(seq, attemptCount) : notDelivered.run({ seq, attemptCount, takenAt, at: retryAt })).changes;
-  return {
-    recordAttempt(record) {
-      if (write(record) === 0) return false;
-      insertAttempt.run(record.seq, record.at, record.durationMs, record.result);
-      noteHealth(record);
-      return true;
-    },
+  const recordAttempt = (record: TravellingAttempt): boolean => {
+    if (write(record) === 0) return false;
+    insertAttempt.run(record.seq, record.at, record.durationMs, record.result);
+    noteHealth(record);
+    return true;
   };
+  return { recordAttempts: (records) => records.map(recordAttempt) };
 }
 
 export function deliveryWrites(db: Database): DeliveryWrites {
@@ -152,7 +151,8 @@ type DeliveryReads = Pick<
   "listBusyListeners" | "listDue" | "nextDueAt" | "getDelivery" | "listDeliveries" | "listDeliveriesOf" | "countDeliveries" | "countPending" | "listAttempts"
 >;
 
-const DUE = "select * from deliveries where listener_id = ? and state = 'pending' and next_at > ? and next_at < ? order by next_at, seq limit ?";
+const DUE = `select * from deliveries where listener_id = ? and state = 'pending' and (next_at, seq) > (?, ?) and next_at < ?
+  order by next_at, seq limit ?`;
 /** When deliveries are due that do not count yet. They may be 100,000, so no reader looks at each of them. */
 const STAGED_AT = "select distinct at from staged_events order by at";
 /** Of each state all, and less than none of those that do not count yet. One statement, since a run may be staged between two. */
@@ -191,12 +191,12 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
   const timesStaged = (): readonly number[] => rows(stagedAt.all()).map(({ at }) => Number(at));
   return {
     listBusyListeners: async () => rows(busy.all()).map(listenerOf),
-    async listDue(listenerId, now, limit) {
+    async listDue(listenerId, { now, limit, after }) {
       const found: Delivery[] = [];
-      let after = -1;
-      for (const before of [...timesStaged().filter((at) => at <= now), now + 1]) {
-        found.push(...rows(due.all(listenerId, after, before, limit - found.length)).map(deliveryOf));
-        after = before;
+      let [at, seq] = after === undefined ? [-1, 0] : [after.nextAt ?? -1, numberOfDelivery(after.id) ?? 0];
+      for (const before of [...timesStaged().filter((staged) => staged <= now && staged >= at), now + 1]) {
+        found.push(...rows(due.all(listenerId, at, seq, before, limit - found.length)).map(deliveryOf));
+        [at, seq] = [before, Number.MAX_SAFE_INTEGER];
       }
       return found;
     },

@@ -11,10 +11,10 @@ import { LEAVE_MEMORY, type WriteRequest } from "./write-request.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
 /** What is written with every request and delivery, and with every step of a workflow. */
-type InlineWrites = Pick<RunWrites & PendingWrites & AttemptWrites, "commit" | "append" | "storePending" | "recordAttempt"> & RunBeginnings;
+type InlineWrites = Pick<RunWrites & PendingWrites & AttemptWrites, "commit" | "append" | "storePending" | "recordAttempts"> & RunBeginnings;
 
 /** More than this is written beside the server: while many wait, it reads and answers others meanwhile, and more share an fsync. */
-const MOST_REQUESTS = 4;
+const MOST_WRITES = 4;
 const MOST_CHARACTERS = 2 ** 17;
 /** A commit that took longer was held up: by the disk when it is one of several, or when it took very long. */
 const SLOW_MS = 4;
@@ -55,7 +55,7 @@ export class InlineWriter {
       commit: (run) => runs.commit(run),
       append: (addendum) => runs.append(addendum),
       storePending: (request) => pending.storePending(request),
-      recordAttempt: (attempt) => attempts.recordAttempt(attempt),
+      recordAttempts: (records) => attempts.recordAttempts(records),
       ...runBeginnings(db),
     };
   }
@@ -91,13 +91,18 @@ export class InlineWriter {
 }
 
 function isSmall(batch: readonly WriteRequest[]): boolean {
-  if (batch.length > MOST_REQUESTS || batch.some(({ verb }) => !LEAVE_MEMORY.has(verb))) return false;
+  if (batch.reduce((count, request) => count + writesOf(request), 0) > MOST_WRITES || batch.some(({ verb }) => !LEAVE_MEMORY.has(verb))) return false;
   try {
     return charactersIn(batch.map(({ values }) => values)) <= MOST_CHARACTERS;
   } catch {
     // Nobody walks through what is nested so deep.
     return false;
   }
+}
+
+/** Each attempt to deliver is a write of its own. */
+function writesOf({ verb, values: [write] }: WriteRequest): number {
+  return verb === "recordAttempts" && Array.isArray(write) ? write.length : 1;
 }
 
 /** What else has no length, and the name of a member. */

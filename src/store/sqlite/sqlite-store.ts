@@ -181,7 +181,7 @@ function listenerVerbs(writer: WriterClient) {
     saveSubscription: (subscription) => writer.write("saveSubscription", subscription),
     deleteSubscription: (which) => writer.write("deleteSubscription", which),
     saveAutoSubscription: (subscription) => writer.write("saveAutoSubscription", subscription),
-    recordAttempt: (record) => writer.writeSoon("recordAttempt", travellingAttempt(record)),
+    recordAttempts: (records) => writer.writeSoon("recordAttempts", records.map(travellingAttempt)),
     retryDelivery: (id, now) => writer.write("retryDelivery", id, now),
     retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
   } satisfies Partial<Store>;

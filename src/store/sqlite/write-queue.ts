@@ -87,7 +87,7 @@ const COMPONENTS = "components";
 function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] | undefined {
   switch (verb) {
     case "storePending":
-    case "recordAttempt":
+    case "recordAttempts":
     case "shrink":
       return [];
     case "commit":

@@ -64,7 +64,7 @@ export const LEAVE_MEMORY: ReadonlySet<WriteRequest["verb"]> = new Set<keyof Wri
   "commit",
   "append",
   "storePending",
-  "recordAttempt",
+  "recordAttempts",
   "beginRun",
   "noteBegun",
 ]);
