@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { answering, dev, save } from "../saves.mjs";
 import { folder, median, quantile, round, run, sleep, spread, startLimit } from "../support.mjs";
 
-const SAVES = 25;
+const SAVES = 50;
 const UNCOUNTED = 3;
 const SERIES = 4;
 const IN_A_ROW = 15;

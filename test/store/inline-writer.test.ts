@@ -62,6 +62,9 @@ describe("what writes on the server's own thread", () => {
     const swap: WriteRequest = { id: 3, verb: "swap", values: [source("dc_a", "sc_b"), component("sc_b"), { timers: [] }] };
     expect(inline.perform([...commits("9"), swap], NOBODY)).toBeUndefined();
     expect(inline.perform([...commits("7"), { id: 2, verb: "deleteKey", values: ["key"] }], NOBODY)).toBeUndefined();
+    const none = { seq: 99, attemptCount: 0, takenAt: null, listenerId: "wh_1", at: 1, durationMs: 1, result: "{}", verdict: "delivered", retryAt: null };
+    const attempts = (count: number): WriteRequest[] => [{ id: 4, verb: "recordAttempts", values: [Array.from({ length: count }, () => none)] }];
+    expect([inline.perform(attempts(5), NOBODY), inline.perform(attempts(4), NOBODY)]).toEqual([undefined, [[false, false, false, false]]]);
     expect(await store.countEvents("dc_a")).toBe(0);
   });
 

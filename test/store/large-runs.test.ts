@@ -117,6 +117,11 @@ describe("while a large run is being written", () => {
       undefined,
     ]);
     expect(await store.listEventsOf({ sourceId: "dc_a", invocationId: "inv_large", since: 0 }, 10)).toEqual([]);
+    const [first] = await store.listDue("wh_1", { now: 1e15, limit: 1 });
+    if (first === undefined) return expect.fail();
+    await store.retryDelivery(first.id, 6e14);
+    const behind = (nextAt: number) => store.listDue("wh_1", { now: 1e15, limit: 2 * MANY, after: { id: first.id, nextAt } });
+    expect((await Promise.all([0, LARGE_AT - 1, LARGE_AT, LARGE_AT + 1, 6e14].map(behind))).map(({ length }) => length)).toEqual([3, 1, 1, 1, 0]);
     expect(writeAll()).toMatchObject({ id: 7, value: { firstSeq: 2, listeners: ["wh_1"] } });
     await expectWhole(store, 1 + MANY);
     expect(await dueOf(store)).toEqual([...BEFORE, "dc_b 1", ...OF_LARGE].toSorted());

@@ -123,3 +123,10 @@ it("so many writes share a transaction at most", () => {
   queue.add(Array.from({ length: 300 }, () => commit("dc_a")));
   expect([queue.next().now.length, queue.next().now.length, queue.isEmpty]).toEqual([256, 44, true]);
 });
+
+it("attempts to deliver count as a write each, however many are asked for together", () => {
+  const queue = new WriteQueue();
+  const attempts = Array.from({ length: 200 }, (_, seq) => ({ seq }));
+  queue.add(Array.from({ length: 3 }, () => ask("recordAttempts", attempts)));
+  expect([queue.next().now.length, queue.next().now.length, queue.isEmpty]).toEqual([2, 1, true]);
+});

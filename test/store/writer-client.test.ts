@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { errorText } from "../../src/store/sqlite/writer.ts";
 import { WriterClient } from "../../src/store/sqlite/writer-client.ts";
 import { temporaryFolder } from "../support/home.ts";
 
@@ -15,4 +16,14 @@ it("a write is in doubt when the writer's thread ends without an answer, and is 
   const both = await Promise.allSettled([writer.write("deleteKey", "one"), writer.write("deleteKey", "two")]);
   expect(both).toMatchObject([{ reason: { code: "PD_IN_DOUBT", message: expect.stringContaining("no memory") } }, { reason: { code: "PD_IN_DOUBT" } }]);
   await expect(writer.write("deleteKey", "three")).rejects.toMatchObject({ code: "PD_NOT_STORED", message: expect.stringContaining("no memory") });
+});
+
+it("a write that another program held up is not stored, which is no fault of what was to be written", () => {
+  const held = Object.assign(new Error("database is locked"), { code: "SQLITE_BUSY_SNAPSHOT" });
+  expect(errorText(held)).toMatchObject({
+    code: "PD_NOT_STORED",
+    message: expect.stringContaining("SQLITE_BUSY_SNAPSHOT"),
+    fix: expect.stringContaining("End the program"),
+  });
+  expect(errorText(Object.assign(new Error("a constraint"), { code: "SQLITE_CONSTRAINT" }))).toMatchObject({ code: "PD_FAILED" });
 });

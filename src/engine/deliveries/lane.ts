@@ -31,6 +31,8 @@ const BATCH = 200;
 const RECORDED_TOGETHER = 256;
 /** While so many are answered and not recorded, nothing more is sent: after a crash they are sent again. */
 const MOST_UNRECORDED = 1000;
+/** Until one is sent again that could not be recorded while others could. */
+const DEFERRED_FOR_MS = 60_000;
 /** What could not be settled, as on a full disk, is tried again after pauses that grow. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -54,6 +56,10 @@ export class Lane {
   #readAt = 0;
   /** The last one that was read, when more may be due behind it; `undefined`: all is read from the start. */
   #readTo: Delivery | undefined;
+  /** What came before may have changed since it was read. */
+  #hasReadOn = false;
+  /** Of those that are taken, the ones that could not be recorded, and when they are read again. */
+  readonly #deferred = new Map<string, number>();
   /** After something that could not be settled: the pause before the next attempt, which grows. */
   #pauseMs = 0;
   #resumeAt = 0;
@@ -108,7 +114,7 @@ export class Lane {
         await this.#untilChangedOr(undefined);
         continue;
       }
-      if (clock.now() < this.#resumeAt) {
+      if (this.#isPausing(clock.now())) {
         await this.#untilChangedOr(this.#resumeAt);
         continue;
       }
@@ -118,6 +124,11 @@ export class Lane {
       if (!this.#hasRoom()) await this.#untilChangedOr(undefined);
       else if (!this.isWanted && !(await this.#readOrLater(() => this.#untilDue()))) return;
     }
+  }
+
+  /** A clock that was put back must not make a pause longer. */
+  #isPausing(now: number): boolean {
+    return now < this.#resumeAt && this.#resumeAt - now <= LONGEST_PAUSE_MS;
   }
 
   /** What cannot be read, as from a damaged database, is read again after a while, by the lane that knows what is on its way. */
@@ -136,8 +147,11 @@ export class Lane {
   /** Places are free and nothing is due: waits for what will be. False: nothing will. */
   async #untilDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
-    const at = await store.nextDueAt(this.#listenerId, this.#readAt);
+    const next = await store.nextDueAt(this.#listenerId, this.#readAt);
     if (this.isWanted || this.#isStopping) return true;
+    if (this.#taken.size === 0 && this.#hasReadOn) this.isWanted = true;
+    if (this.isWanted) return true;
+    const at = [...this.#deferred.values()].reduce<number | undefined>((first, time) => Math.min(first ?? time, time), next);
     if (at === undefined && this.#taken.size === 0) return false;
     await this.#untilChangedOr(at);
     if (at !== undefined && clock.now() >= at) this.isWanted = true;
@@ -157,6 +171,7 @@ export class Lane {
   async #readDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
     this.#readAt = clock.now();
+    this.#takeUpDeferred(this.#readAt);
     const after = this.#readTo;
     // What was taken may still be due as it is stored.
     const limit = after === undefined ? BATCH + this.#taken.size : BATCH;
@@ -164,6 +179,7 @@ export class Lane {
     const before = new Map(this.#taken);
     this.isWanted = false;
     this.#readTo = undefined;
+    this.#hasReadOn = after !== undefined;
     const due = await store.listDue(this.#listenerId, { now: this.#readAt, limit, after });
     if (this.#isStopping) return true;
     // It may be wanted from the start by now.
@@ -173,11 +189,20 @@ export class Lane {
       const taken = before.get(delivery.id);
       // It is on its way, or was recorded while this read it.
       if (taken !== undefined && isSame(delivery, taken)) continue;
+      if (this.#deferred.delete(delivery.id)) this.#taken.delete(delivery.id);
       // Somebody has retried it meanwhile.
       if (this.#taken.has(delivery.id)) this.#dueAnew.add(delivery.id);
       else this.#take(delivery);
     }
     return true;
+  }
+
+  #takeUpDeferred(now: number): void {
+    for (const [id, at] of this.#deferred) {
+      if (at > now) continue;
+      this.#deferred.delete(id);
+      this.#taken.delete(id);
+    }
   }
 
   #take(delivery: Delivery): void {
@@ -210,7 +235,8 @@ export class Lane {
   }
 
   #hasRoom(): boolean {
-    return this.#onTheirWay.size < this.#work.concurrency() && this.#unrecorded.length < MOST_UNRECORDED;
+    const unrecorded = this.#taken.size - this.#next.length - this.#onTheirWay.size;
+    return this.#onTheirWay.size < this.#work.concurrency() && unrecorded < MOST_UNRECORDED;
   }
 
   /** As when its webhook cannot be read: it stays due, and is tried after a pause. */
@@ -229,11 +255,22 @@ export class Lane {
     while (this.#unrecorded.length > 0) {
       const attempts = this.#unrecorded.splice(0, RECORDED_TOGETHER);
       const settled = await this.#work.record(attempts);
-      for (const [place, { delivery }] of attempts.entries()) this.#settle(delivery.id, settled[place] ?? "again", this.#wakings);
+      const isAnySettled = settled.includes("settled");
+      for (const [place, attempt] of attempts.entries()) this.#recorded(attempt, settled[place] === "settled", isAnySettled);
+      // What could not be recorded is sent again after the next start, and nobody waits for more of it.
+      if (this.#isStopping && !isAnySettled) this.#unrecorded.splice(0);
       // There may be room again.
       this.#changed();
     }
     this.#recording = undefined;
+  }
+
+  #recorded({ delivery: { id }, verdict }: AttemptRecord, isRecorded: boolean, isAnySettled: boolean): void {
+    // One that cannot be recorded, while others can, holds up nobody.
+    if (!isRecorded && isAnySettled) return void this.#deferred.set(id, this.#ports.clock.now() + DEFERRED_FOR_MS);
+    this.#settle(id, isRecorded ? "settled" : "again", this.#wakings);
+    // It was read as it was before, and nobody looks for what was due by then.
+    if (verdict.kind === "retry" && verdict.at <= this.#readAt) this.#readAgain();
   }
 
   #settle(id: string, settled: Settled, wakings: number): void {

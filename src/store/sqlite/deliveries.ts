@@ -196,9 +196,12 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
       let [at, seq] = after === undefined ? [-1, 0] : [after.nextAt ?? -1, numberOfDelivery(after.id) ?? 0];
       for (const before of [...timesStaged().filter((staged) => staged <= now && staged >= at), now + 1]) {
         found.push(...rows(due.all(listenerId, at, seq, before, limit - found.length)).map(deliveryOf));
-        [at, seq] = [before, Number.MAX_SAFE_INTEGER];
+        // SQLite would go through all of that millisecond to find what lies behind its last.
+        [at, seq] = [before + 1, -1];
       }
-      return found;
+      // A run may have been staged since it was looked which ones are.
+      const staged = new Set(timesStaged());
+      return staged.size === 0 ? found : found.filter(({ nextAt = -1 }) => !staged.has(nextAt));
     },
     async nextDueAt(listenerId, now) {
       const at = row(nextDue.get(listenerId, now))?.["at"];

@@ -7,7 +7,7 @@ import { openBeside } from "./open.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
 import { type RunBeginnings, runBeginnings } from "./step-writer.ts";
-import { LEAVE_MEMORY, type WriteRequest } from "./write-request.ts";
+import { LEAVE_MEMORY, type WriteRequest, writesIn } from "./write-request.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
 /** What is written with every request and delivery, and with every step of a workflow. */
@@ -91,18 +91,13 @@ export class InlineWriter {
 }
 
 function isSmall(batch: readonly WriteRequest[]): boolean {
-  if (batch.reduce((count, request) => count + writesOf(request), 0) > MOST_WRITES || batch.some(({ verb }) => !LEAVE_MEMORY.has(verb))) return false;
+  if (writesIn(batch) > MOST_WRITES || batch.some(({ verb }) => !LEAVE_MEMORY.has(verb))) return false;
   try {
     return charactersIn(batch.map(({ values }) => values)) <= MOST_CHARACTERS;
   } catch {
     // Nobody walks through what is nested so deep.
     return false;
   }
-}
-
-/** Each attempt to deliver is a write of its own. */
-function writesOf({ verb, values: [write] }: WriteRequest): number {
-  return verb === "recordAttempts" && Array.isArray(write) ? write.length : 1;
 }
 
 /** What else has no length, and the name of a member. */

@@ -1,8 +1,8 @@
 import { type LargeWrite, isLarge, largeWriteOf } from "./event-stage.ts";
 import { isTravelling } from "./travelling.ts";
-import type { WriteRequest } from "./write-request.ts";
+import { type WriteRequest, writesIn, writesOf } from "./write-request.ts";
 
-/** So many requests at most share a transaction. */
+/** While so many writes share a transaction, no more join it: others wait until all of them are made. */
 const MAX_BATCH = 256;
 
 /** They write no data, and nothing has to come before them. */
@@ -51,9 +51,10 @@ export class WriteQueue {
 
 function orderOf(waiting: readonly WriteRequest[], current: LargeWrite | undefined): Order {
   // As it mostly is.
-  if (current === undefined && waiting.length <= MAX_BATCH && !waiting.some(isLarge)) return { now: waiting, large: undefined, later: [] };
+  if (current === undefined && writesIn(waiting) <= MAX_BATCH && !waiting.some(isLarge)) return { now: waiting, large: undefined, later: [] };
   const [now, later]: [WriteRequest[], WriteRequest[]] = [[], []];
   let large = current;
+  let writes = 0;
   /** What those that wait have to do with; `undefined`: it may be anything. */
   let blocked: Set<string> | undefined = new Set(current === undefined ? [] : concernsOf(current.request));
   for (const request of waiting) {
@@ -62,14 +63,15 @@ function orderOf(waiting: readonly WriteRequest[], current: LargeWrite | undefin
       continue;
     }
     const concerns = blocked === undefined ? undefined : concernsOf(request);
-    const mayGo = now.length < MAX_BATCH && isFree(concerns, blocked, large === undefined);
+    const mayGo = writes < MAX_BATCH && isFree(concerns, blocked, large === undefined);
     if (mayGo && !isLarge(request)) {
       now.push(request);
+      writes += writesOf(request);
       continue;
     }
     if (mayGo && large === undefined) large = largeWriteOf(request);
     else later.push(request);
-    if (concerns === undefined || now.length >= MAX_BATCH) blocked = undefined;
+    if (concerns === undefined || writes >= MAX_BATCH) blocked = undefined;
     for (const id of concerns ?? []) blocked?.add(id);
   }
   return { now, large, later };

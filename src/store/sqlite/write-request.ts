@@ -42,6 +42,15 @@ export interface WriteRequest {
   readonly values: readonly unknown[];
 }
 
+/** Each attempt to deliver is a write of its own. */
+export function writesOf({ verb, values: [write] }: WriteRequest): number {
+  return verb === "recordAttempts" && Array.isArray(write) ? write.length : 1;
+}
+
+export function writesIn(requests: readonly WriteRequest[]): number {
+  return requests.reduce((count, request) => count + writesOf(request), 0);
+}
+
 export interface WriteError {
   readonly code: string;
   readonly message: string;

@@ -266,8 +266,10 @@ export function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
 export function errorText(error: unknown): WriteError {
   if (error instanceof PdError) return { code: error.code, message: error.message, fix: error.fix };
   if (isDamage(error)) return damaged(messageOf(error));
-  if (!isDiskProblem(error)) return { code: "PD_FAILED", message: messageOf(error) };
-  return { code: "PD_NOT_STORED", message: `Cannot write to the database: ${messageOf(error)} (${codeOf(error)})` };
+  const message = `Cannot write to the database: ${messageOf(error)} (${codeOf(error)})`;
+  if (/^SQLITE_(BUSY|LOCKED)/.test(codeOf(error) ?? ""))
+    return { code: "PD_NOT_STORED", message, fix: "End the program that holds it, such as a shell of SQLite" };
+  return isDiskProblem(error) ? { code: "PD_NOT_STORED", message } : { code: "PD_FAILED", message: messageOf(error) };
 }
 
 function damaged(reason: string): WriteError {
