@@ -180,25 +180,34 @@ describe("attempts", () => {
     expect([wasOver, await store.countDeliveries("wh_1")]).toMatchObject([false, { delivered: 6, pending: 0 }]);
   });
 
-  it("hold up no other when one of them cannot be recorded, which is made again after a while", async () => {
+  /** Refuses the attempts of one delivery, the first or the last one, so often; records those of others. */
+  async function withBad(place: 0 | -1, times: number, onRefused = (): void => {}) {
     const store = await withSix();
-    const bad = (await store.listDue("wh_1", { now: now + 10, limit: 9 })).at(-1)?.id;
-    let refused = 0;
+    const bad = (await store.listDue("wh_1", { now: now + 10, limit: 9 })).at(place)?.id ?? expect.fail();
+    const refusals = { count: 0 };
     const broken: DelivererPorts["store"] = {
       ...store,
       async recordAttempts(records) {
-        if (records.some(({ delivery }) => delivery.id === bad) && refused++ < 2) throw new Error("no such row");
-        return store.recordAttempts(records);
+        if (!records.some(({ delivery }) => delivery.id === bad) || refusals.count++ >= times) return store.recordAttempts(records);
+        onRefused();
+        throw new Error("no such row");
       },
     };
-    const { held, letRecord } = heldBack(broken);
+    return { store, bad, refusals, ...heldBack(broken) };
+  }
+
+  it.each([
+    ["the last", -1, 2, "6"],
+    ["the first", 0, 1, "1"],
+  ] as const)("hold up no other when %s cannot be recorded, which is made again after a while", async (_what, place, times, payloadOfBad) => {
+    const { store, held, letRecord, refusals } = await withBad(place, times);
     const { clock, pass } = standingClock();
     const sent: string[] = [];
     const deliverer = delivererOf(held, ({ payload }) => void sent.push(payload), { concurrency: 1, clock });
     await deliverer.start();
     await eventually(async () => sent.length === 6);
     letRecord();
-    await eventually(async () => refused === 2);
+    await eventually(async () => refusals.count === times);
     await store.commit(run((await store.open("dc_a")).fence, "dc_a", "inv_2", { events: [{ payload: "7", channel: "" }] }));
     deliverer.wake(["wh_1"]);
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
@@ -206,22 +215,23 @@ describe("attempts", () => {
     pass(60_000);
     deliverer.wake(["wh_1"]);
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 7);
-    expect([sent.at(-1), sent.length, refused]).toEqual(["6", 8, 3]);
+    expect([sent.at(-1), sent.length]).toEqual([payloadOfBad, 8]);
   });
 
-  it("that could not be recorded are made again at once when somebody asks for it", async () => {
-    const store = await withSix();
-    const bad = (await store.listDue("wh_1", { now: now + 10, limit: 9 })).at(-1)?.id;
-    if (bad === undefined) return expect.fail();
-    let refused = 0;
-    const broken: DelivererPorts["store"] = {
-      ...store,
-      async recordAttempts(records) {
-        if (records.some(({ delivery }) => delivery.id === bad) && refused++ < 2) throw new Error("no such row");
-        return store.recordAttempts(records);
-      },
-    };
-    const { held, letRecord } = heldBack(broken);
+  it("that were refused are made again after their time without anybody's doing, and when the clock is put back", async () => {
+    for (const ms of [0, -3_600_000]) {
+      const clock = hurriedClock();
+      let shiftMs = 0;
+      // While the lane waits.
+      const { store, held, letRecord } = await withBad(0, 1, () => void setImmediate(() => (shiftMs = ms)));
+      letRecord();
+      await delivererOf(held, () => {}, { clock: { ...clock, now: () => clock.now() + shiftMs } }).start();
+      await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
+    }
+  });
+
+  it("that were refused are made again at once when somebody asks for it", async () => {
+    const { store, held, letRecord, bad } = await withBad(-1, 2);
     let sent = 0;
     const deliverer = delivererOf(held, () => void sent++, { concurrency: 1, clock: standingClock().clock });
     await deliverer.start();
@@ -230,6 +240,20 @@ describe("attempts", () => {
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 5);
     await store.retryDelivery(bad, now + 1);
     deliverer.retried("wh_1");
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
+    expect(sent).toBe(7);
+  });
+
+  it("that somebody has asked for meanwhile are made again at once also when the one before is refused", async () => {
+    const { store, held, letRecord, bad } = await withBad(-1, 2);
+    let sent = 0;
+    const deliverer = delivererOf(held, () => void sent++, { concurrency: 1, clock: standingClock().clock });
+    await deliverer.start();
+    await eventually(async () => sent === 6);
+    await store.retryDelivery(bad, now + 1);
+    deliverer.retried("wh_1");
+    await new Promise((resolve) => setImmediate(resolve));
+    letRecord();
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
     expect(sent).toBe(7);
   });
@@ -312,7 +336,7 @@ describe("attempts", () => {
     letRecord();
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
     expect([told, asked.slice(0, 2), sent]).toEqual([
-      Array.from({ length: 2 }, () => "an attempt to deliver could not be recorded, and will be made again"),
+      Array.from({ length: 2 }, () => "attempts to deliver could not be recorded, and will be made again"),
       [1, 5],
       12,
     ]);

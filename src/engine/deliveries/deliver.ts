@@ -12,7 +12,7 @@ import type { Sender } from "../../ports/sender.ts";
 import type { SubscriptionStore } from "../../ports/subscription-store.ts";
 import { untilKnown } from "../runs/in-doubt.ts";
 import { KnownWebhooks } from "./known-webhooks.ts";
-import { Lane, type Settled } from "./lane.ts";
+import { Lane, type DeliveryOutcome } from "./lane.ts";
 
 /** The part of the engine's ports that deliveries need. */
 export interface DelivererPorts {
@@ -104,7 +104,7 @@ export class Deliverer {
     });
   }
 
-  async #attempt(delivery: Delivery): Promise<AttemptRecord | Settled> {
+  async #attempt(delivery: Delivery): Promise<AttemptRecord | DeliveryOutcome> {
     const { clock, meter } = this.#ports;
     const { listenerId } = delivery;
     let webhook: Webhook | undefined;
@@ -125,38 +125,40 @@ export class Deliverer {
     return { delivery, attempt: { at, durationMs: answeredAt - at, result }, verdict };
   }
 
-  async #missPending(listenerId: ListenerId): Promise<Settled> {
+  async #missPending(listenerId: ListenerId): Promise<DeliveryOutcome> {
     try {
       await this.#ports.store.missPending(listenerId);
       return "settled";
     } catch (error) {
-      return this.#notRecorded(error);
+      this.#ports.log.error("what a webhook misses could not be marked, and stays due", { webhook: listenerId, reason: messageOf(error) });
+      return "again";
     }
   }
 
-  async #record(attempts: readonly AttemptRecord[]): Promise<readonly Settled[]> {
-    const settled = await this.#recordTogether(attempts);
+  async #record(attempts: readonly AttemptRecord[]): Promise<readonly DeliveryOutcome[]> {
+    const failures = await this.#failuresOf(attempts);
+    const failed = failures.filter((failure) => failure !== undefined);
+    if (failed.length > 0)
+      this.#ports.log.error("attempts to deliver could not be recorded, and will be made again", { count: failed.length, reason: messageOf(failed[0]) });
     for (const listenerId of new Set(attempts.filter(({ verdict }) => verdict.kind !== "delivered").map(({ delivery }) => delivery.listenerId)))
       this.#mayBeInactive(listenerId);
-    return settled;
+    return failures.map((failure) => (failure === undefined ? "settled" : mayBeOfOne(failure) ? "refused" : "again"));
   }
 
-  async #recordTogether(attempts: readonly AttemptRecord[]): Promise<readonly Settled[]> {
+  /** Why each was not recorded; `undefined`: it was. One that cannot be recorded holds up no other. */
+  async #failuresOf(attempts: readonly AttemptRecord[]): Promise<readonly unknown[]> {
+    const failure = await this.#failureOf(attempts);
+    const isTried = failure === undefined || attempts.length === 1 || !mayBeOfOne(failure);
+    return isTried ? attempts.map(() => failure) : Promise.all(attempts.map((attempt) => this.#failureOf([attempt])));
+  }
+
+  async #failureOf(attempts: readonly AttemptRecord[]): Promise<unknown> {
     try {
       await untilKnown(this.#ports, () => this.#ports.store.recordAttempts(attempts));
-      return attempts.map(() => "settled");
+      return undefined;
     } catch (error) {
-      // One that cannot be recorded holds up no other.
-      if (attempts.length > 1 && mayBeOneOfThem(error)) return (await Promise.all(attempts.map((attempt) => this.#recordTogether([attempt])))).flat();
-      const settled = this.#notRecorded(error);
-      return attempts.map(() => settled);
+      return error;
     }
-  }
-
-  /** What could not be stored is made again. */
-  #notRecorded(error: unknown): Settled {
-    this.#ports.log.error("an attempt to deliver could not be recorded, and will be made again", { reason: messageOf(error) });
-    return "again";
   }
 
   /** An attempt that has failed may have deactivated it. */
@@ -198,7 +200,7 @@ export class Deliverer {
 }
 
 /** A disk that is full refuses each of them. */
-function mayBeOneOfThem(error: unknown): boolean {
+function mayBeOfOne(error: unknown): boolean {
   const code = error instanceof PdError ? error.code : "PD_FAILED";
   return code !== "PD_NOT_STORED" && code !== "PD_IN_DOUBT" && code !== "PD_DATABASE_DAMAGED";
 }

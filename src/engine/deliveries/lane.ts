@@ -12,26 +12,29 @@ export interface LanePorts {
   readonly store: Pick<DeliveryStore, "listDue" | "nextDueAt">;
 }
 
-/** What became of a delivery. `again`: it stays due, after a pause; `held`: it stays due until the listener is active again. */
-export type Settled = "settled" | "again" | "held";
+/**
+ * What became of a delivery. `again`: it stays due, and the lane pauses; `held`: it stays due until the listener is active again; `refused`: it
+ * alone cannot be recorded, and stays due.
+ */
+export type DeliveryOutcome = "settled" | "again" | "held" | "refused";
 
 /** What a lane does with what is due. */
 export interface LaneWork {
   /** Makes one attempt. Resolves when the listener has answered, to what is to be recorded; or to what became of the delivery without an attempt. */
-  attempt(delivery: Delivery): Promise<AttemptRecord | Settled>;
+  attempt(delivery: Delivery): Promise<AttemptRecord | DeliveryOutcome>;
   /** Never rejects. */
-  record(attempts: readonly AttemptRecord[]): Promise<readonly Settled[]>;
+  record(attempts: readonly AttemptRecord[]): Promise<readonly DeliveryOutcome[]>;
   /** Attempts that may go on at the same time, now. */
   concurrency(): number;
 }
 
 /** Read ahead of what can be sent at once. */
 const BATCH = 200;
-/** Attempts that are recorded together, and one after the other while a disk is slow. */
+/** So many attempts at most are recorded together. */
 const RECORDED_TOGETHER = 256;
 /** While so many are answered and not recorded, nothing more is sent: after a crash they are sent again. */
 const MOST_UNRECORDED = 1000;
-/** Until one is sent again that could not be recorded while others could. */
+/** Until one is sent again that was refused. */
 const DEFERRED_FOR_MS = 60_000;
 /** What could not be settled, as on a full disk, is tried again after pauses that grow. */
 const FIRST_PAUSE_MS = 1000;
@@ -56,9 +59,9 @@ export class Lane {
   #readAt = 0;
   /** The last one that was read, when more may be due behind it; `undefined`: all is read from the start. */
   #readTo: Delivery | undefined;
-  /** What came before may have changed since it was read. */
-  #hasReadOn = false;
-  /** Of those that are taken, the ones that could not be recorded, and when they are read again. */
+  /** Something was found since it was last read from the start: before the lane rests it looks there once more, for what did not count then. */
+  #hasFound = false;
+  /** Of those that are taken, the ones that were refused, and when they are read again. */
   readonly #deferred = new Map<string, number>();
   /** After something that could not be settled: the pause before the next attempt, which grows. */
   #pauseMs = 0;
@@ -119,16 +122,17 @@ export class Lane {
         continue;
       }
       this.#resumeAt = 0;
+      this.#takeUpDeferred(clock.now());
       if (this.#next.length === 0 && this.isWanted) await this.#readOrLater(() => this.#readDue());
       while (this.#hasRoom() && this.#next.length > 0) this.#begin(this.#next.shift());
-      if (!this.#hasRoom()) await this.#untilChangedOr(undefined);
+      if (!this.#hasRoom()) await this.#untilChangedOr(this.#firstDeferred());
       else if (!this.isWanted && !(await this.#readOrLater(() => this.#untilDue()))) return;
     }
   }
 
   /** A clock that was put back must not make a pause longer. */
   #isPausing(now: number): boolean {
-    return now < this.#resumeAt && this.#resumeAt - now <= LONGEST_PAUSE_MS;
+    return now < this.#resumeAt && this.#resumeAt - now <= Math.max(this.#pauseMs, READ_AGAIN_MS);
   }
 
   /** What cannot be read, as from a damaged database, is read again after a while, by the lane that knows what is on its way. */
@@ -147,13 +151,14 @@ export class Lane {
   /** Places are free and nothing is due: waits for what will be. False: nothing will. */
   async #untilDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
-    const next = await store.nextDueAt(this.#listenerId, this.#readAt);
+    const at = await store.nextDueAt(this.#listenerId, this.#readAt);
     if (this.isWanted || this.#isStopping) return true;
-    if (this.#taken.size === 0 && this.#hasReadOn) this.isWanted = true;
-    if (this.isWanted) return true;
-    const at = [...this.#deferred.values()].reduce<number | undefined>((first, time) => Math.min(first ?? time, time), next);
+    if (this.#taken.size === this.#deferred.size && this.#hasFound) {
+      this.isWanted = true;
+      return true;
+    }
     if (at === undefined && this.#taken.size === 0) return false;
-    await this.#untilChangedOr(at);
+    await this.#untilChangedOr(this.#firstDeferred(at));
     if (at !== undefined && clock.now() >= at) this.isWanted = true;
     return true;
   }
@@ -171,7 +176,6 @@ export class Lane {
   async #readDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
     this.#readAt = clock.now();
-    this.#takeUpDeferred(this.#readAt);
     const after = this.#readTo;
     // What was taken may still be due as it is stored.
     const limit = after === undefined ? BATCH + this.#taken.size : BATCH;
@@ -179,12 +183,13 @@ export class Lane {
     const before = new Map(this.#taken);
     this.isWanted = false;
     this.#readTo = undefined;
-    this.#hasReadOn = after !== undefined;
+    if (after === undefined) this.#hasFound = false;
     const due = await store.listDue(this.#listenerId, { now: this.#readAt, limit, after });
     if (this.#isStopping) return true;
     // It may be wanted from the start by now.
     if (due.length === limit && !this.isWanted) this.#readTo = due.at(-1);
     if (due.length === limit) this.isWanted = true;
+    if (due.some(({ id }) => !this.#deferred.has(id))) this.#hasFound = true;
     for (const delivery of due) {
       const taken = before.get(delivery.id);
       // It is on its way, or was recorded while this read it.
@@ -197,12 +202,19 @@ export class Lane {
     return true;
   }
 
+  /** They are read from the start. A clock that was put back must not keep them longer. */
   #takeUpDeferred(now: number): void {
     for (const [id, at] of this.#deferred) {
-      if (at > now) continue;
+      if (now < at && at - now <= DEFERRED_FOR_MS) continue;
       this.#deferred.delete(id);
       this.#taken.delete(id);
+      this.#readAgain();
     }
+  }
+
+  /** When the first of them is read again, or the other time if that comes before. */
+  #firstDeferred(other?: number): number | undefined {
+    return [...this.#deferred.values()].reduce<number | undefined>((first, at) => Math.min(first ?? at, at), other);
   }
 
   #take(delivery: Delivery): void {
@@ -221,7 +233,7 @@ export class Lane {
   }
 
   /** Its place is free at once, and the next one takes it. */
-  #answered({ id }: Delivery, made: AttemptRecord | Settled, { answered, wakings }: { answered: Promise<void>; wakings: number }): void {
+  #answered({ id }: Delivery, made: AttemptRecord | DeliveryOutcome, { answered, wakings }: { answered: Promise<void>; wakings: number }): void {
     this.#onTheirWay.delete(answered);
     if (typeof made === "string") this.#settle(id, made, wakings);
     else this.#toRecord(made);
@@ -240,7 +252,7 @@ export class Lane {
   }
 
   /** As when its webhook cannot be read: it stays due, and is tried after a pause. */
-  #notMade(error: unknown): Settled {
+  #notMade(error: unknown): DeliveryOutcome {
     this.#ports.log.error("an attempt to deliver could not be made, and will be made later", { listener: this.#listenerId, reason: messageOf(error) });
     return "again";
   }
@@ -254,32 +266,30 @@ export class Lane {
   async #recordAll(): Promise<void> {
     while (this.#unrecorded.length > 0) {
       const attempts = this.#unrecorded.splice(0, RECORDED_TOGETHER);
-      const settled = await this.#work.record(attempts);
-      const isAnySettled = settled.includes("settled");
-      for (const [place, attempt] of attempts.entries()) this.#recorded(attempt, settled[place] === "settled", isAnySettled);
-      // What could not be recorded is sent again after the next start, and nobody waits for more of it.
-      if (this.#isStopping && !isAnySettled) this.#unrecorded.splice(0);
+      const outcomes = await this.#work.record(attempts);
+      for (const [place, attempt] of attempts.entries()) this.#recorded(attempt, outcomes[place] ?? "again");
+      // Nothing can be recorded now: all of it is sent again after the next start, and the stop waits for no more.
+      if (this.#isStopping && outcomes.every((outcome) => outcome === "again")) this.#unrecorded.splice(0);
       // There may be room again.
       this.#changed();
     }
     this.#recording = undefined;
   }
 
-  #recorded({ delivery: { id }, verdict }: AttemptRecord, isRecorded: boolean, isAnySettled: boolean): void {
-    // One that cannot be recorded, while others can, holds up nobody.
-    if (!isRecorded && isAnySettled) return void this.#deferred.set(id, this.#ports.clock.now() + DEFERRED_FOR_MS);
-    this.#settle(id, isRecorded ? "settled" : "again", this.#wakings);
+  #recorded({ delivery: { id }, verdict }: AttemptRecord, outcome: DeliveryOutcome): void {
+    if (outcome === "refused") return void this.#deferred.set(id, this.#ports.clock.now() + DEFERRED_FOR_MS);
+    this.#settle(id, outcome, this.#wakings);
     // It was read as it was before, and nobody looks for what was due by then.
     if (verdict.kind === "retry" && verdict.at <= this.#readAt) this.#readAgain();
   }
 
-  #settle(id: string, settled: Settled, wakings: number): void {
+  #settle(id: string, outcome: DeliveryOutcome, wakings: number): void {
     this.#taken.delete(id);
     const isDueAnew = this.#dueAnew.delete(id);
-    if (settled === "held") return this.#hold(wakings);
-    if (settled === "settled") this.#pauseMs = 0;
-    else this.#pause();
-    if (isDueAnew || settled !== "settled") this.#readAgain();
+    if (outcome === "held") return this.#hold(wakings);
+    if (outcome === "settled") this.#pauseMs = 0;
+    if (outcome === "again") this.#pause();
+    if (isDueAnew || outcome !== "settled") this.#readAgain();
   }
 
   /** Until it is woken, unless it was since that was found out. */

@@ -267,8 +267,8 @@ export function errorText(error: unknown): WriteError {
   if (error instanceof PdError) return { code: error.code, message: error.message, fix: error.fix };
   if (isDamage(error)) return damaged(messageOf(error));
   const message = `Cannot write to the database: ${messageOf(error)} (${codeOf(error)})`;
-  if (/^SQLITE_(BUSY|LOCKED)/.test(codeOf(error) ?? ""))
-    return { code: "PD_NOT_STORED", message, fix: "End the program that holds it, such as a shell of SQLite" };
+  if (codeOf(error)?.startsWith("SQLITE_BUSY") === true)
+    return { code: "PD_NOT_STORED", message, fix: "End what else writes to it, such as a shell of SQLite, and try again" };
   return isDiskProblem(error) ? { code: "PD_NOT_STORED", message } : { code: "PD_FAILED", message: messageOf(error) };
 }
 
