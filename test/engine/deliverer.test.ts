@@ -258,6 +258,26 @@ describe("attempts", () => {
     expect(sent).toBe(7);
   });
 
+  it("of which all are refused are made again after a pause: it is no fault of theirs", async () => {
+    const { held, letRecord } = heldBack({ ...(await withSix()), recordAttempts: () => Promise.reject(new Error("out of memory")) });
+    const { clock, pass } = standingClock();
+    const told: (object | undefined)[] = [];
+    const log = { ...silentLog, error: (_text: string, facts?: object) => void told.push(facts) };
+    let sent = 0;
+    const deliverer = delivererOf(held, () => void sent++, { concurrency: 1, clock, log });
+    await deliverer.start();
+    await eventually(async () => sent === 6);
+    letRecord();
+    await eventually(async () => told.length === 2);
+    deliverer.wake(["wh_1"]);
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const sentAtOnce = sent;
+    pass(1000);
+    deliverer.wake(["wh_1"]);
+    await eventually(async () => sent >= 11);
+    expect([sentAtOnce, told[1]]).toMatchObject([6, { count: 5, reason: "out of memory" }]);
+  });
+
   it("that have failed are made again also when they were recorded only after their time had come", async () => {
     const store = await withSix();
     const { held, letRecord } = heldBack(store);

@@ -142,7 +142,9 @@ export class Deliverer {
       this.#ports.log.error("attempts to deliver could not be recorded, and will be made again", { count: failed.length, reason: messageOf(failed[0]) });
     for (const listenerId of new Set(attempts.filter(({ verdict }) => verdict.kind !== "delivered").map(({ delivery }) => delivery.listenerId)))
       this.#mayBeInactive(listenerId);
-    return failures.map((failure) => (failure === undefined ? "settled" : mayBeOfOne(failure) ? "refused" : "again"));
+    // When all are refused it is no fault of theirs.
+    const isOfAll = failures.length > 1 && failed.length === failures.length;
+    return failures.map((failure) => (failure === undefined ? "settled" : !isOfAll && mayBeOfOne(failure) ? "refused" : "again"));
   }
 
   /** Why each was not recorded; `undefined`: it was. One that cannot be recorded holds up no other. */

@@ -125,7 +125,7 @@ export class Lane {
       this.#takeUpDeferred(clock.now());
       if (this.#next.length === 0 && this.isWanted) await this.#readOrLater(() => this.#readDue());
       while (this.#hasRoom() && this.#next.length > 0) this.#begin(this.#next.shift());
-      if (!this.#hasRoom()) await this.#untilChangedOr(this.#firstDeferred());
+      if (!this.#hasRoom()) await this.#untilChangedOr(undefined);
       else if (!this.isWanted && !(await this.#readOrLater(() => this.#untilDue()))) return;
     }
   }
@@ -151,15 +151,19 @@ export class Lane {
   /** Places are free and nothing is due: waits for what will be. False: nothing will. */
   async #untilDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
+    if (this.#looksOnceMore()) return true;
     const at = await store.nextDueAt(this.#listenerId, this.#readAt);
-    if (this.isWanted || this.#isStopping) return true;
-    if (this.#taken.size === this.#deferred.size && this.#hasFound) {
-      this.isWanted = true;
-      return true;
-    }
+    if (this.isWanted || this.#isStopping || this.#looksOnceMore()) return true;
     if (at === undefined && this.#taken.size === 0) return false;
     await this.#untilChangedOr(this.#firstDeferred(at));
     if (at !== undefined && clock.now() >= at) this.isWanted = true;
+    return true;
+  }
+
+  /** Nothing is on its way any more, and something was: true when all is read from the start before the lane rests. */
+  #looksOnceMore(): boolean {
+    if (!this.#hasFound || this.#taken.size > this.#deferred.size) return false;
+    this.isWanted = true;
     return true;
   }
 
@@ -247,7 +251,7 @@ export class Lane {
   }
 
   #hasRoom(): boolean {
-    const unrecorded = this.#taken.size - this.#next.length - this.#onTheirWay.size;
+    const unrecorded = this.#taken.size - this.#deferred.size - this.#next.length - this.#onTheirWay.size;
     return this.#onTheirWay.size < this.#work.concurrency() && unrecorded < MOST_UNRECORDED;
   }
 
@@ -277,7 +281,7 @@ export class Lane {
   }
 
   #recorded({ delivery: { id }, verdict }: AttemptRecord, outcome: DeliveryOutcome): void {
-    if (outcome === "refused") return void this.#deferred.set(id, this.#ports.clock.now() + DEFERRED_FOR_MS);
+    if (outcome === "refused" && !this.#dueAnew.has(id)) return void this.#deferred.set(id, this.#ports.clock.now() + DEFERRED_FOR_MS);
     this.#settle(id, outcome, this.#wakings);
     // It was read as it was before, and nobody looks for what was due by then.
     if (verdict.kind === "retry" && verdict.at <= this.#readAt) this.#readAgain();

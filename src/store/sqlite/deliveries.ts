@@ -200,7 +200,7 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
         [at, seq] = [before + 1, -1];
       }
       // A run may have been staged since it was looked which ones are.
-      const staged = new Set(timesStaged());
+      const staged = new Set(found.length === 0 ? [] : timesStaged());
       return staged.size === 0 ? found : found.filter(({ nextAt = -1 }) => !staged.has(nextAt));
     },
     async nextDueAt(listenerId, now) {
