@@ -244,18 +244,25 @@ describe("attempts", () => {
     expect(sent).toBe(7);
   });
 
-  it("that somebody has asked for meanwhile are made again at once also when the one before is refused", async () => {
+  it("that somebody has asked for meanwhile are made again at once when the one before is refused, also while another hangs", async () => {
     const { store, held, letRecord, bad } = await withBad(-1, 2);
-    let sent = 0;
-    const deliverer = delivererOf(held, () => void sent++, { concurrency: 1, clock: standingClock().clock });
+    let answer = (): void => {};
+    const hangs = new Promise<void>((resolve) => (answer = resolve));
+    const sent: string[] = [];
+    const onSend: Send = ({ payload }) => {
+      sent.push(payload);
+      return payload === "1" ? hangs : undefined;
+    };
+    const deliverer = delivererOf(held, onSend, { concurrency: 2, clock: standingClock().clock });
+    onTestFinished(() => answer());
     await deliverer.start();
-    await eventually(async () => sent === 6);
+    await eventually(async () => sent.length === 6);
     await store.retryDelivery(bad, now + 1);
     deliverer.retried("wh_1");
     await new Promise((resolve) => setImmediate(resolve));
     letRecord();
-    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
-    expect(sent).toBe(7);
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 5);
+    expect(sent).toEqual(["1", "2", "3", "4", "5", "6", "6"]);
   });
 
   it("of which all are refused are made again after a pause: it is no fault of theirs", async () => {

@@ -92,7 +92,7 @@ export class Deliverer {
   #open(id: ListenerId): void {
     const lane = new Lane(this.#ports, id, {
       attempt: (delivery) => this.#attempt(delivery),
-      record: (attempts) => this.#record(attempts),
+      record: (attempts) => this.#record(id, attempts),
       concurrency: () => this.#deployed.concurrencyOf(id),
     });
     this.#lanes.set(id, lane);
@@ -104,6 +104,7 @@ export class Deliverer {
     });
   }
 
+  /** Makes one attempt. Resolves when the listener has answered. */
   async #attempt(delivery: Delivery): Promise<AttemptRecord | DeliveryOutcome> {
     const { clock, meter } = this.#ports;
     const { listenerId } = delivery;
@@ -130,18 +131,19 @@ export class Deliverer {
       await this.#ports.store.missPending(listenerId);
       return "settled";
     } catch (error) {
-      this.#ports.log.error("what a webhook misses could not be marked, and stays due", { webhook: listenerId, reason: messageOf(error) });
+      this.#ports.log.error("what a listener misses could not be marked, and stays due", { listener: listenerId, reason: messageOf(error) });
       return "again";
     }
   }
 
-  async #record(attempts: readonly AttemptRecord[]): Promise<readonly DeliveryOutcome[]> {
+  async #record(listener: ListenerId, attempts: readonly AttemptRecord[]): Promise<readonly DeliveryOutcome[]> {
     const failures = await this.#failuresOf(attempts);
     const failed = failures.filter((failure) => failure !== undefined);
-    if (failed.length > 0)
-      this.#ports.log.error("attempts to deliver could not be recorded, and will be made again", { count: failed.length, reason: messageOf(failed[0]) });
-    for (const listenerId of new Set(attempts.filter(({ verdict }) => verdict.kind !== "delivered").map(({ delivery }) => delivery.listenerId)))
-      this.#mayBeInactive(listenerId);
+    if (failed.length > 0) {
+      const [first] = failed;
+      this.#ports.log.error("attempts to deliver could not be recorded, and will be made again", { listener, count: failed.length, reason: messageOf(first) });
+    }
+    if (attempts.some(({ verdict }) => verdict.kind !== "delivered")) this.#mayBeInactive(listener);
     // When all are refused it is no fault of theirs.
     const isOfAll = failures.length > 1 && failed.length === failures.length;
     return failures.map((failure) => (failure === undefined ? "settled" : !isOfAll && mayBeOfOne(failure) ? "refused" : "again"));
@@ -150,8 +152,8 @@ export class Deliverer {
   /** Why each was not recorded; `undefined`: it was. One that cannot be recorded holds up no other. */
   async #failuresOf(attempts: readonly AttemptRecord[]): Promise<readonly unknown[]> {
     const failure = await this.#failureOf(attempts);
-    const isTried = failure === undefined || attempts.length === 1 || !mayBeOfOne(failure);
-    return isTried ? attempts.map(() => failure) : Promise.all(attempts.map((attempt) => this.#failureOf([attempt])));
+    if (failure === undefined || attempts.length === 1 || !mayBeOfOne(failure)) return attempts.map(() => failure);
+    return Promise.all(attempts.map((attempt) => this.#failureOf([attempt])));
   }
 
   async #failureOf(attempts: readonly AttemptRecord[]): Promise<unknown> {
@@ -201,7 +203,7 @@ export class Deliverer {
   }
 }
 
-/** A disk that is full refuses each of them. */
+/** False: as from a disk that is full, each of them would fail so. */
 function mayBeOfOne(error: unknown): boolean {
   const code = error instanceof PdError ? error.code : "PD_FAILED";
   return code !== "PD_NOT_STORED" && code !== "PD_IN_DOUBT" && code !== "PD_DATABASE_DAMAGED";
