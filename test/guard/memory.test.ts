@@ -43,4 +43,14 @@ describe.runIf(process.platform === "linux")("an idle server", () => {
     await expect.poll(() => ownMemory(child.pid ?? 0), { timeout: 60_000, interval: 500 }).toBeLessThan(SERVER_KB);
     expect(await ownMemory(child.pid ?? 0)).toBeGreaterThan(10_000);
   });
+
+  it.each([
+    ["one heap for all its threads", {}, "1"],
+    ["as many as its user has said", { MALLOC_ARENA_MAX: "3" }, "3"],
+  ])("has %s when it is started in the background", async (_what, variables, heaps) => {
+    const home = await PdHome.make(variables);
+    await home.pd("up", "--detach");
+    const { pid } = await home.json("status");
+    expect((await readFile(`/proc/${String(pid)}/environ`, "utf8")).split("\0")).toContain(`MALLOC_ARENA_MAX=${heaps}`);
+  });
 });
