@@ -1,3 +1,4 @@
+import { BARE_FUNCTION } from "./bare-function.ts";
 import type { DedupeStrategy } from "./dedupe.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { isRecord } from "./json.ts";
@@ -28,9 +29,6 @@ export interface ComponentDefinition {
 export type ReadDefinition =
   | { readonly kind: "valid"; readonly definition: ComponentDefinition }
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
-
-/** How the process of a component tells of an export that is a function. */
-export const BARE_FUNCTION = "[function]";
 
 /**
  * A step of a workflow says what it takes and does; its name is that of the step (workflows.md §1). `raw`: what its

@@ -16,7 +16,7 @@ import { NetworkDoor } from "./network-door.ts";
 import { INSPECTOR_FD, INSPECTOR_WORD, InspectorChannel } from "./inspector-channel.ts";
 import { removeFolder } from "../system/remove-folder.ts";
 import { readToHost } from "./read-message.ts";
-import { PROGRAMS_WORD, PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
+import { PROGRAMS_WORD, PROTOCOL, WARM_UP_COMPONENT, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
 
 export interface ChildSettings {
   readonly clock: Clock;
@@ -52,18 +52,6 @@ const FIRST_FILE = 4;
 const AT_ONCE = 256 * 1024;
 /** What a process has said is read so long after its end. */
 const LAST_WORDS_MS = 1000;
-
-const WARM_UP_COMPONENT = `export default {
-  name: "warm-up",
-  version: "1",
-  props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" },
-  methods: { count() { return this.db.get("count") ?? 0; } },
-  run(event) {
-    this.db.set("count", this.count() + 1);
-    this.http.respond({ status: 200, headers: {}, body: { text: event.body.text } });
-    this.$emit(event.body, { id: event.path, summary: "warm-up", ts: 1 });
-  },
-};`;
 
 /** What is inherited: nothing that could hold a secret, nothing that slows the start (spec performance.md §0.1). */
 const INHERITED = ["TZ", "LANG", "LC_ALL"];
@@ -205,7 +193,7 @@ export class ChildProcess {
     const folder = join(settings.runFolder, name);
     try {
       await mkdir(temporaryFolderOf(ownFolder(folder)), { recursive: true, mode: 0o700 });
-      await writeFile(join(folder, WARM_UP_FILE), WARM_UP_COMPONENT);
+      await writeFile(join(folder, WARM_UP_FILE), `export default ${WARM_UP_COMPONENT};`);
     } catch (error) {
       // As on a full disk, time and again.
       await removeFolder(folder, settings.log);

@@ -166,6 +166,15 @@ describe("what the start of a server costs at most", () => {
   });
 });
 
+describe("what each process of a component has in memory at most", () => {
+  it("168 kB of text, without what reads timers", async () => {
+    const texts = await filesOf(join(dirname(PD), "..", "dist", "child.cjs"));
+    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(168_000);
+    // Of croner.
+    expect(texts.some((text) => text.includes("CronDate"))).toBe(false);
+  });
+});
+
 /** The texts of a built file and of all that are loaded with it. */
 async function filesOf(path: string, seen = new Set<string>()): Promise<string[]> {
   if (seen.has(path)) return [];

@@ -1,11 +1,18 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { Duplex } from "node:stream";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Log } from "../../src/ports/log.ts";
 import { belt } from "../../src/sandbox/enclosure.ts";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
+import type { ToChild, ToHost } from "../../src/sandbox/protocol.ts";
 import { compiledModules } from "../../src/sandbox/snapshot-code.ts";
+import { makeSnapshot } from "../../src/sandbox/startup-snapshot.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { temporaryFolder } from "../support/home.ts";
@@ -115,6 +122,50 @@ describe("a process that starts from a snapshot", () => {
       `(async () => { const codes = []; for (const cause of ${JSON.stringify(causes)}) { try { await new Function("require", "return " + cause)(require); codes.push("none"); } catch ({ code }) { codes.push(typeof code); } } return codes; })()`,
     );
     expect([await valueOf(IS_QUICK), codes]).toEqual([true, causes.map(() => "string")]);
+  });
+
+  it("follows calls through promises", async () => {
+    const { runner, valueOf } = await setUp({ snapshotAfterMs: 0 });
+    await runner.whenQuick;
+    const followed = `(async () => { const storage = new (require("node:async_hooks").AsyncLocalStorage)(); return storage.run("here", async () => { await new Promise((resolve) => setTimeout(resolve, 1)); return storage.getStore(); }); })()`;
+    expect([await valueOf(IS_QUICK), await valueOf(followed)]).toEqual([true, "here"]);
+  });
+
+  it("compiles nothing of what describes and calls a component: that is in the snapshot", async () => {
+    const folder = await temporaryFolder();
+    const [path, logPath] = [join(folder, "child.blob"), join(folder, "compiled.log")];
+    const entry = programFile("child.cjs");
+    const flags = ["--log-function-events", "--no-logfile-per-isolate", `--logfile=${logPath}`];
+    await makeSnapshot({ entry, flags, env: {}, path, signal: new AbortController().signal });
+    const [own, module] = [join(folder, "run", "own"), join(folder, "run", "component.mjs")];
+    await mkdir(own, { recursive: true });
+    await writeFile(module, 'export default { name: "t", version: "1", run() { this.$emit({ a: 1 }, { id: 1 }); console.log("was run"); } };');
+    const child = spawn(process.execPath, [...flags, "--snapshot-blob", path, entry], { cwd: own, env: {}, stdio: ["ignore", "ignore", "ignore", "pipe"] });
+    const channel = child.stdio[3];
+    if (!(channel instanceof Duplex)) throw new Error("there is no channel");
+    const send = (message: ToChild): void => void channel.write(`${JSON.stringify(message)}\n`);
+    const over = once(child, "exit");
+    send({ type: "host:load", url: pathToFileURL(module).href, preloads: [], env: {}, state: {}, epoch: 0 });
+    for await (const line of createInterface({ input: channel })) {
+      const { type }: ToHost = JSON.parse(line);
+      if (type === "child:loaded")
+        send({
+          type: "host:call",
+          id: "inv_1",
+          method: { kind: "run", trigger: { kind: "manual", event: {} } },
+          configured: {},
+          endpoint: "",
+          dynamicProps: [],
+        });
+      if (type === "child:done") channel.end();
+    }
+    await over;
+    const compiled = (await readFile(logPath, "utf8")).split("\n").flatMap((line) => /^function,interpreter,.*,([^,]+)$/.exec(line)?.[1] ?? []);
+    // What each process does by itself, and the component.
+    expect(compiled).toEqual(expect.arrayContaining(["refuseLocalSockets", "run"]));
+    expect(
+      compiled.filter((name) => ["describeComponent", "buildInstance", "callOptions", "emitOf", "jsonText", "takePart", "#load", "#run"].includes(name)),
+    ).toEqual([]);
   });
 
   it("keeps code of Node's modules only when they are not in its memory, and may be loaded later", async () => {

@@ -1,4 +1,4 @@
-import { BARE_FUNCTION } from "../../domain/component.ts";
+import { BARE_FUNCTION } from "../../domain/bare-function.ts";
 import { isRecord } from "../../domain/json.ts";
 
 /** Attributes of a prop that the host wants to know. */

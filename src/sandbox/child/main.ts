@@ -6,10 +6,8 @@ import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { format } from "node:util";
 import { Script, constants } from "node:vm";
 import { Worker } from "node:worker_threads";
-import type { HttpTrigger } from "../../domain/trigger.ts";
 import { collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { DOOR_FILE, DOOR_WORD } from "../door-protocol.ts";
 import { INSPECTOR_FD, INSPECTOR_WORD } from "../inspector-channel.ts";
@@ -24,21 +22,9 @@ import { shutDoors } from "./shut-doors.ts";
 import { answerForMissingFiles } from "./missing-files.ts";
 import { goOnWithoutHooks, offerOldBinding } from "./old-ways.ts";
 import { showParents } from "./parent-folders.ts";
+import { rehearse } from "./rehearsal.ts";
 import { redirectTmp } from "./tmp-folder.ts";
 import { writeThrough } from "./write-through.ts";
-
-/** A request that a component of every kind could get. */
-const WARM_UP_REQUEST: HttpTrigger = {
-  kind: "http",
-  method: "POST",
-  path: "/",
-  query: "a=b",
-  url: "http://127.0.0.1/?a=b",
-  headers: { "content-type": "application/json" },
-  clientIp: "127.0.0.1",
-  body: '{"text":"warm-up"}',
-  encoding: "utf8",
-};
 
 /** Modules of Node that most packages which reach a network load: a quarter of the time that loading such a package takes. */
 const WANTED_BY_PACKAGES = ["node:https", "node:zlib", "node:assert", "node:http2", "node:perf_hooks", "node:worker_threads"];
@@ -115,19 +101,12 @@ class ComponentProcess {
   async #warmUp(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, AT_ONCE_MS));
     if (this.#isTaken) return;
-    const told = new Set<string>();
-    const tell = (message: ToHost): void => void (JSON.stringify(message) !== "" && told.add(message.type));
-    const rehearsal = new ComponentHost({ tell, sendNow: tell, importModule: this.#importModule });
-    const url = pathToFileURL(`../${WARM_UP_FILE}`).href;
-    await rehearsal.receive({ type: "host:load", url, preloads: [], env: {}, state: {}, epoch: 0 });
-    for (const id of ["inv_0", "inv_1"] as const) {
-      // Somebody waits for it already.
-      if (this.#isTaken) return;
-      await rehearsal.receive({ type: "host:call", id, method: { kind: "run", trigger: WARM_UP_REQUEST }, configured: {}, endpoint: "", dynamicProps: [] });
-    }
-    // Nobody would notice, and everything be slower.
-    if (!this.#isTaken && !told.has("child:respond")) throw new Error("the component of the warm-up was not run");
-    format("%s", rehearsal);
+    await rehearse({
+      url: pathToFileURL(`../${WARM_UP_FILE}`).href,
+      importModule: this.#importModule,
+      tell: (message) => void JSON.stringify(message),
+      isOver: () => this.#isTaken,
+    });
   }
 
   async #loadWhatPackagesWant(): Promise<void> {
