@@ -16,6 +16,14 @@ export interface DueDeliveries {
   readonly after?: Pick<Delivery, "id" | "nextAt"> | undefined;
 }
 
+/** What was found of it. */
+export interface DueList {
+  /** The longest due first. */
+  readonly deliveries: readonly Delivery[];
+  /** Something was left out that may count soon, as of a run that is still being written: whoever reads looks again. */
+  readonly isPartial: boolean;
+}
+
 /** An attempt, and all that it changes. */
 export interface AttemptRecord {
   /** As it was taken. */
@@ -28,8 +36,8 @@ export interface AttemptRecord {
 export interface DeliveryStore {
   /** Listeners that something is pending for. */
   listBusyListeners(): Promise<readonly ListenerId[]>;
-  /** The longest due first. One host delivers to a listener, and keeps in mind what it has taken. */
-  listDue(listenerId: ListenerId, due: DueDeliveries): Promise<readonly Delivery[]>;
+  /** One host delivers to a listener, and keeps in mind what it has taken. */
+  listDue(listenerId: ListenerId, due: DueDeliveries): Promise<DueList>;
   /** The earliest time after `now` at which something of this listener is due. */
   nextDueAt(listenerId: ListenerId, now: number): Promise<number | undefined>;
   /**

@@ -4,6 +4,7 @@ import type { Webhook } from "../../src/domain/webhook.ts";
 import type { AttemptRecord } from "../../src/ports/delivery-store.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { component, run, source } from "./store.ts";
+import { listDue } from "../support/due.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 const DAY = 86_400_000;
@@ -95,11 +96,11 @@ export function deliveryContract(open: () => Promise<Store>): void {
       const { events, listeners } = await emit("inv_1", "1", "2");
       expect(listeners).toEqual(["wh_1"]);
       expect(await store.listBusyListeners()).toEqual(["wh_1"]);
-      expect(await store.listDue("wh_1", { now: now + 10, limit: 9 })).toMatchObject(
+      expect(await listDue(store, "wh_1", { now: now + 10, limit: 9 })).toMatchObject(
         events.map(({ id, payload }) => ({ messageId: `dc_a-${id}`, payload, emitterId: "dc_a", channel: "", state: "pending", attemptCount: 0 })),
       );
-      expect(await store.listDue("wh_1", { now: now + 10, limit: 1 })).toHaveLength(1);
-      expect(await store.listDue("wh_1", { now: now - 1, limit: 9 })).toEqual([]);
+      expect(await listDue(store, "wh_1", { now: now + 10, limit: 1 })).toHaveLength(1);
+      expect(await listDue(store, "wh_1", { now: now - 1, limit: 9 })).toEqual([]);
       expect(await store.nextDueAt("wh_1", now - 1)).toBe(now + 5);
     });
 
@@ -107,24 +108,24 @@ export function deliveryContract(open: () => Promise<Store>): void {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1", "2", "3");
       await emit("inv_2", "4");
-      const [first, second] = await store.listDue("wh_1", { now: now + 10, limit: 9 });
+      const [first, second] = await listDue(store, "wh_1", { now: now + 10, limit: 9 });
       if (first === undefined || second === undefined) return expect.fail();
       await store.retryDelivery(first.id, now + 7);
-      const order = await store.listDue("wh_1", { now: now + 10, limit: 9 });
+      const order = await listDue(store, "wh_1", { now: now + 10, limit: 9 });
       expect(order.map(({ payload }) => payload)).toEqual(["2", "3", "4", "1"]);
       for (const [place, delivery] of order.entries()) {
-        expect(await store.listDue("wh_1", { now: now + 10, limit: 9, after: delivery })).toEqual(order.slice(place + 1));
-        expect(await store.listDue("wh_1", { now: now + 10, limit: 1, after: delivery })).toEqual(order.slice(place + 1, place + 2));
+        expect(await listDue(store, "wh_1", { now: now + 10, limit: 9, after: delivery })).toEqual(order.slice(place + 1));
+        expect(await listDue(store, "wh_1", { now: now + 10, limit: 1, after: delivery })).toEqual(order.slice(place + 1, place + 2));
       }
       // It was delivered meanwhile.
       await store.recordAttempts([{ delivery: second, attempt: failed, verdict: { kind: "delivered" } }]);
-      expect(await store.listDue("wh_1", { now: now + 10, limit: 9, after: second })).toEqual(order.slice(1));
+      expect(await listDue(store, "wh_1", { now: now + 10, limit: 9, after: second })).toEqual(order.slice(1));
     });
 
     it("have their attempts recorded together, each for itself", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1", "2", "3");
-      const due = await store.listDue("wh_1", { now: now + 10, limit: 9 });
+      const due = await listDue(store, "wh_1", { now: now + 10, limit: 9 });
       const [one, two, three] = due;
       if (one === undefined || two === undefined || three === undefined) return expect.fail();
       const delivered = { attempt: { ...failed, result: { kind: "answered", status: 200, answer: "" } }, verdict: { kind: "delivered" } } as const;
@@ -181,14 +182,14 @@ export function deliveryContract(open: () => Promise<Store>): void {
       const { listeners } = await emit("inv_2", "2");
       expect([listeners, await store.countDeliveries("wh_1")]).toEqual([[], { pending: 0, delivered: 0, failed: 0, missed: 2 }]);
       expect(await store.retryDeliveries("wh_1", { states: ["missed"], since: 0, now: now + 9 })).toBe(2);
-      expect(await store.listDue("wh_1", { now: now + 9, limit: 9 })).toHaveLength(2);
+      expect(await listDue(store, "wh_1", { now: now + 9, limit: 9 })).toHaveLength(2);
     });
 
     it("are due at once when they waited for another attempt, and again when they are due already", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1");
       await emit("inv_2", "2");
-      const [waiting, due] = await store.listDue("wh_1", { now: now + 10, limit: 2 });
+      const [waiting, due] = await listDue(store, "wh_1", { now: now + 10, limit: 2 });
       if (waiting === undefined || due === undefined) throw new Error("nothing is due");
       await store.recordAttempts([{ delivery: waiting, attempt: failed, verdict: { kind: "retry", at: now + 5000 } }]);
       expect(await store.retryDeliveries("wh_1", { states: ["failed", "pending"], since: 0, now: now + 10 })).toBe(2);
@@ -201,7 +202,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
     it("keep their attempts, and where they stand after each", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1");
-      const [delivery] = await store.listDue("wh_1", { now: now + 10, limit: 1 });
+      const [delivery] = await listDue(store, "wh_1", { now: now + 10, limit: 1 });
       if (delivery === undefined) throw new Error("nothing is due");
       await store.recordAttempts([{ delivery, attempt: failed, verdict: { kind: "retry", at: now + 5000 } }]);
       expect(await store.getDelivery(delivery.id)).toMatchObject({ state: "pending", attemptCount: 1, nextAt: now + 5000 });
@@ -221,7 +222,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
       const { store, emit } = await withWebhook();
       for (const verdict of [{ kind: "retry", at: now + 5000 }, { kind: "exhausted" }, { kind: "delivered" }] as const) {
         await emit(`inv_${verdict.kind}`, verdict.kind);
-        const delivery = (await store.listDue("wh_1", { now: now + 10, limit: 9 })).at(-1);
+        const delivery = (await listDue(store, "wh_1", { now: now + 10, limit: 9 })).at(-1);
         if (delivery === undefined) throw new Error("nothing is due");
         expect(await store.retryDelivery(delivery.id, now + 9000)).toBe(true);
         await store.recordAttempts([{ delivery, attempt: failed, verdict }]);
@@ -234,13 +235,13 @@ export function deliveryContract(open: () => Promise<Store>): void {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1");
       await store.missPending("wh_1");
-      expect([await store.listDue("wh_1", { now: now + 10, limit: 9 }), (await store.countDeliveries("wh_1")).missed]).toEqual([[], 1]);
+      expect([await listDue(store, "wh_1", { now: now + 10, limit: 9 }), (await store.countDeliveries("wh_1")).missed]).toEqual([[], 1]);
     });
 
     it("of a webhook that an attempt deactivates are missed from then on", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1", "2");
-      const [delivery] = await store.listDue("wh_1", { now: now + 10, limit: 1 });
+      const [delivery] = await listDue(store, "wh_1", { now: now + 10, limit: 1 });
       if (delivery === undefined) throw new Error("nothing is due");
       await store.recordAttempts([{ delivery, attempt: failed, verdict: { kind: "gone" } }]);
       expect(await store.getWebhook("wh_1")).toMatchObject({ active: false, inactiveReason: "its receiver answered 410 Gone" });
@@ -250,7 +251,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
     it("of events that come together with that attempt are missed as well", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1");
-      const [delivery] = await store.listDue("wh_1", { now: now + 10, limit: 1 });
+      const [delivery] = await listDue(store, "wh_1", { now: now + 10, limit: 1 });
       if (delivery === undefined) throw new Error("nothing is due");
       const recorded = store.recordAttempts([{ delivery, attempt: failed, verdict: { kind: "gone" } }]);
       const committed = await emit("inv_2", "2");
@@ -263,7 +264,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
       await store.beginDeploy(source("dc_b", "sc_a"), component("sc_a"));
       await store.saveSubscription({ id: "sub_2", emitterId: "dc_a", listenerId: "dc_b", channel: "", createdAt: now });
       await emit("inv_1", "1");
-      const [delivery] = await store.listDue("dc_b", { now: now + 10, limit: 1 });
+      const [delivery] = await listDue(store, "dc_b", { now: now + 10, limit: 1 });
       const { fence } = await store.open("dc_b");
       const commit = run(fence, "dc_b", "inv_2");
       const trigger = { kind: "event", emitterId: "dc_a", channel: "", messageId: delivery?.messageId ?? "", event: 1 } as const;
@@ -274,7 +275,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
     it("are listed by pages and states, and pruned when they are settled and old", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1", "2", "3");
-      const [first, second] = await store.listDue("wh_1", { now: now + 10, limit: 2 });
+      const [first, second] = await listDue(store, "wh_1", { now: now + 10, limit: 2 });
       if (first === undefined || second === undefined) throw new Error("nothing is due");
       for (const delivery of [first, second]) await store.recordAttempts([{ delivery, attempt: failed, verdict: { kind: "delivered" } }]);
       expect((await store.listDeliveries("wh_1", { limit: 9 })).map(({ payload }) => payload)).toEqual(["3", "2", "1"]);

@@ -5,6 +5,7 @@ import type { Store } from "../../src/ports/store.ts";
 import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";
 import { account } from "./shared-data.ts";
 import { component, run, source } from "./store.ts";
+import { listDue } from "../support/due.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
@@ -108,7 +109,7 @@ export function raceContract(open: () => Promise<{ store: Store; reopen: () => P
       await one.saveWebhook(webhook);
       await one.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "wh_1", channel: "", createdAt: now });
       await one.commit(run(fence, "dc_a", "inv_1", { events: [{ payload: "1", channel: "" }] }));
-      const [delivery] = await other.listDue("wh_1", { now: now + 1000, limit: 9 });
+      const [delivery] = await listDue(other, "wh_1", { now: now + 1000, limit: 9 });
       if (delivery === undefined) return expect.fail();
       const failed = { at: now, durationMs: 1, result: { kind: "unreachable", reason: "down" } } as const;
       const record: AttemptRecord = { delivery, attempt: failed, verdict: { kind: "retry", at: now + 5000 } };

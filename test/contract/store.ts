@@ -7,6 +7,7 @@ import { NEWEST_VERSIONS } from "../../src/domain/source-version.ts";
 import type { RunCommit } from "../../src/ports/run-store.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";
+import { listDue } from "../support/due.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
@@ -543,7 +544,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await store.listEventsOf({ ...own, invocationId: "inv_2" }, 9)).toEqual([]);
       expect(seqs(await store.listEventsOf({ ...own, since: now + 40 }, 9))).toEqual([6]);
       expect(await store.listEventsSince(id, 5, 9)).toEqual(again?.events);
-      expect(await store.listDue(id, { now: now + 50, limit: 9 })).toMatchObject([{ payload: "2" }]);
+      expect(await listDue(store, id, { now: now + 50, limit: 9 })).toMatchObject([{ payload: "2" }]);
       await store.deleteEvents(id, { fromSeq: 2, toSeq: 2 });
       expect(await store.emitAgain(id, 2, now)).toBeUndefined();
       await store.deleteSource(id);
@@ -616,7 +617,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
         { sourceId: id, events: [{ payload: "2", seq: 3 }], listeners: [id] },
       ]);
       expect(await again.listEventsSince(id, 1, 9)).toEqual(released.flatMap(({ events }) => events));
-      expect(await again.listDue(id, { now: now + 20, limit: 9 })).toMatchObject([{ payload: "1" }, { payload: "2" }]);
+      expect(await listDue(again, id, { now: now + 20, limit: 9 })).toMatchObject([{ payload: "1" }, { payload: "2" }]);
       expect([await again.nextPostponedAt(), await again.releasePostponed(now + 20)]).toEqual([now + 30, []]);
     });
 

@@ -4,6 +4,7 @@ import type { StepRecord, WorkflowRun } from "../../src/domain/workflow/run.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { StepCommit } from "../../src/ports/workflow-store.ts";
 import { component, run as commitOf, source } from "./store.ts";
+import { listDue } from "../support/due.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 const KEPT = { maxEvents: 10, maxInvocations: 10, maxAgeMs: 1_000_000 };
@@ -106,7 +107,7 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       await store.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "p_a", channel: "", createdAt: now });
       const { fence } = await store.open("dc_a");
       await store.commit(commitOf(fence, "dc_a", "inv_1", { events: [{ payload: "1", channel: "" }] }));
-      const [delivery] = await store.listDue("p_a", { now: now + 10, limit: 9 });
+      const [delivery] = await listDue(store, "p_a", { now: now + 10, limit: 9 });
       const trigger = { kind: "event", event: 1, emitterId: "dc_a", channel: "", messageId: delivery?.messageId ?? "" } as const;
       expect((await store.beginRun(workflowRun("run_1", { trigger }), [])).id).toBe("run_1");
       expect((await store.beginRun(workflowRun("run_2", { trigger }), [])).id).toBe("run_1");

@@ -6,6 +6,7 @@ import { Shelves } from "../../src/store/memory/shelves.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { component, run, source } from "../contract/store.ts";
+import { listDue } from "../support/due.ts";
 import { eventually } from "../support/eventually.ts";
 
 const now = Date.now();
@@ -183,7 +184,7 @@ describe("attempts", () => {
   /** Refuses the attempts of one delivery, the first or the last one, so often; records those of others. */
   async function withBad(place: 0 | -1, times: number, onRefused = (): void => {}) {
     const store = await withSix();
-    const bad = (await store.listDue("wh_1", { now: now + 10, limit: 9 })).at(place)?.id ?? expect.fail();
+    const bad = (await listDue(store, "wh_1", { now: now + 10, limit: 9 })).at(place)?.id ?? expect.fail();
     const refusals = { count: 0 };
     const broken: DelivererPorts["store"] = {
       ...store,
@@ -390,7 +391,7 @@ describe("attempts", () => {
       ...held,
       async listDue(...which) {
         const due = await held.listDue(...which);
-        read += due.length;
+        read += due.deliveries.length;
         return due;
       },
     };
@@ -402,21 +403,33 @@ describe("attempts", () => {
 });
 
 describe("deliveries that come while others are read batch by batch", () => {
-  it("are found also when they lie before what was read meanwhile, as when their run was still being written", async () => {
+  it("are found also when they lie before what was read meanwhile, as when a run of their millisecond was still being written", async () => {
     const store = await withMany(900);
-    const hidden = (await store.listDue("wh_1", { now: now + 10, limit: 9 })).at(-1)?.id;
+    const hidden = (await listDue(store, "wh_1", { now: now + 10, limit: 9 })).at(-1)?.id;
     let reads = 0;
     const late: DelivererPorts["store"] = {
       ...store,
       async listDue(id, due) {
         if (reads++ > 0) return store.listDue(id, due);
-        return (await store.listDue(id, { ...due, limit: due.limit + 1 })).filter((delivery) => delivery.id !== hidden);
+        const found = await listDue(store, id, { ...due, limit: due.limit + 1 });
+        return { deliveries: found.filter((delivery) => delivery.id !== hidden), isPartial: true };
       },
     };
     const sent: string[] = [];
-    await delivererOf(late, ({ payload }) => void sent.push(payload), { clock: standingClock().clock }).start();
+    await delivererOf(late, ({ payload }) => void sent.push(payload), { clock: hurriedClock() }).start();
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 900);
     expect(sent.length).toBe(900);
+  });
+
+  it("are looked for no second time when nothing was left out", async () => {
+    const store = await withMany(3);
+    let reads = 0;
+    const counted: DelivererPorts["store"] = { ...store, listDue: (...which) => (reads++, store.listDue(...which)) };
+    const deliverer = delivererOf(counted, () => {});
+    await deliverer.start();
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 3);
+    await deliverer.stop(1000);
+    expect(reads).toBe(1);
   });
 
   it("are sent once, as the others are", async () => {

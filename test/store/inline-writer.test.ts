@@ -15,6 +15,7 @@ import { component, run, source } from "../contract/store.ts";
 import { record, workflowRun } from "../contract/workflows.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { openStoreAt } from "../support/store.ts";
+import { listDue } from "../support/due.ts";
 
 const NOBODY = new DisownedFences();
 
@@ -101,7 +102,7 @@ describe("what writes on the server's own thread", () => {
     await store.saveSubscription({ id: "sub_1", emitterId: "p_a", listenerId: "dc_a", channel: "$errors", createdAt: 1 });
     await store.saveSubscription({ id: "sub_2", emitterId: "dc_a", listenerId: "p_a", channel: "", createdAt: 1 });
     await store.commit(run(own, "dc_a", "inv_1", { events: [{ payload: "{}", channel: "" }] }));
-    const due = (id: DeployedId) => store.listDue(id, { now: 9e15, limit: 10 });
+    const due = (id: DeployedId) => listDue(store, id, { now: 9e15, limit: 10 });
     const trigger = { kind: "event", event: { a: 1 }, messageId: String((await due("p_a"))[0]?.messageId) } as const;
     expect(inline.perform([{ id: 1, verb: "beginRun", values: [travellingBegin(workflowRun("run_1", { trigger }), [])] }], NOBODY)).toEqual([undefined]);
     expect(await due("p_a")).toEqual([]);

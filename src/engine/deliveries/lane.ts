@@ -39,6 +39,8 @@ const DEFERRED_FOR_MS = 60_000;
 /** What could not be settled, as on a full disk, is tried again after pauses that grow. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
+/** Until what was left out is looked for again. */
+const LOOK_AGAIN_MS = 100;
 /** Until what is due is read again, when it could not be. */
 const READ_AGAIN_MS = 10_000;
 
@@ -59,8 +61,8 @@ export class Lane {
   #readAt = 0;
   /** The last one that was read, when more may be due behind it; `undefined`: all is read from the start. */
   #readTo: Delivery | undefined;
-  /** Something was found since it was last read from the start: before the lane rests it looks there once more, for what did not count then. */
-  #hasFound = false;
+  /** When it is read from the start for what was left out; `undefined`: nothing was. */
+  #lookAgainAt: number | undefined;
   /** Of those that are taken, the ones that were refused, and when they are read again. */
   readonly #deferred = new Map<string, number>();
   /** After something that could not be settled: the pause before the next attempt, which grows. */
@@ -151,19 +153,11 @@ export class Lane {
   /** Places are free and nothing is due: waits for what will be. False: nothing will. */
   async #untilDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
-    if (this.#looksOnceMore()) return true;
-    const at = await store.nextDueAt(this.#listenerId, this.#readAt);
-    if (this.isWanted || this.#isStopping || this.#looksOnceMore()) return true;
+    const at = earlier(await store.nextDueAt(this.#listenerId, this.#readAt), this.#lookAgainAt);
+    if (this.isWanted || this.#isStopping) return true;
     if (at === undefined && this.#taken.size === 0) return false;
-    await this.#untilChangedOr(this.#firstDeferred(at));
+    await this.#untilChangedOr([...this.#deferred.values()].reduce(earlier, at));
     if (at !== undefined && clock.now() >= at) this.isWanted = true;
-    return true;
-  }
-
-  /** Nothing is on its way any more, and something was: true when all is read from the start before the lane rests. */
-  #looksOnceMore(): boolean {
-    if (!this.#hasFound || this.#taken.size > this.#deferred.size) return false;
-    this.isWanted = true;
     return true;
   }
 
@@ -187,13 +181,13 @@ export class Lane {
     const before = new Map(this.#taken);
     this.isWanted = false;
     this.#readTo = undefined;
-    if (after === undefined) this.#hasFound = false;
-    const due = await store.listDue(this.#listenerId, { now: this.#readAt, limit, after });
+    if (after === undefined) this.#lookAgainAt = undefined;
+    const { deliveries: due, isPartial } = await store.listDue(this.#listenerId, { now: this.#readAt, limit, after });
     if (this.#isStopping) return true;
+    if (isPartial) this.#lookAgainAt = clock.now() + LOOK_AGAIN_MS;
     // It may be wanted from the start by now.
     if (due.length === limit && !this.isWanted) this.#readTo = due.at(-1);
     if (due.length === limit) this.isWanted = true;
-    if (due.some(({ id }) => !this.#deferred.has(id))) this.#hasFound = true;
     for (const delivery of due) {
       const taken = before.get(delivery.id);
       // It is on its way, or was recorded while this read it.
@@ -214,11 +208,6 @@ export class Lane {
       this.#taken.delete(id);
       this.#readAgain();
     }
-  }
-
-  /** When the first of them is read again, or the other time if that comes before. */
-  #firstDeferred(other?: number): number | undefined {
-    return [...this.#deferred.values()].reduce<number | undefined>((first, at) => Math.min(first ?? at, at), other);
   }
 
   #take(delivery: Delivery): void {
@@ -309,6 +298,10 @@ export class Lane {
     this.#pauseMs = Math.min(Math.max(2 * this.#pauseMs, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
     this.#resumeAt = now + this.#pauseMs;
   }
+}
+
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
 function isSame(read: Delivery, taken: Delivery): boolean {

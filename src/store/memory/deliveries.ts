@@ -84,11 +84,10 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
     listBusyListeners: async () => [
       ...new Set(shelves.deliveries.filter(({ delivery }) => delivery.state === "pending").map(({ delivery }) => delivery.listenerId)),
     ],
-    listDue: async (listenerId, { now, limit, after }) =>
-      pending(listenerId)
-        .filter((delivery) => (delivery.nextAt ?? 0) <= now && (after === undefined || inTurn(after, delivery) < 0))
-        .toSorted(inTurn)
-        .slice(0, limit),
+    async listDue(listenerId, { now, limit, after }) {
+      const due = pending(listenerId).filter((delivery) => (delivery.nextAt ?? 0) <= now && (after === undefined || inTurn(after, delivery) < 0));
+      return { deliveries: due.toSorted(inTurn).slice(0, limit), isPartial: false };
+    },
     nextDueAt: async (listenerId, now) =>
       pending(listenerId).reduce<number | undefined>((first, { nextAt = 0 }) => (nextAt <= now ? first : Math.min(first ?? nextAt, nextAt)), undefined),
     recordAttempts: async (records) => records.map((record) => recordAttempt(shelves, record)),

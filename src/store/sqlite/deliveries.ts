@@ -163,8 +163,6 @@ const COUNT = `select state, count(*) as count from deliveries where listener_id
 const COUNT_PENDING = `select (select count(*) from deliveries where listener_id = @id and state = 'pending')
   - (select count(*) from staged_events s cross join deliveries d
     on d.listener_id = @id and d.seq >= s.first_delivery and d.emitter_id = s.source_id where d.state = 'pending') as count`;
-/** What is due in the same millisecond is looked for again after so long. */
-const LOOK_AGAIN_MS = 100;
 const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = ? and state = 'pending' and next_at > ?";
 const LIST = `select * from deliveries where listener_id = ? and seq < ? and ${DELIVERY_COUNTS} order by seq desc limit ?`;
 const LIST_OF_STATE = `select * from deliveries where listener_id = ? and state = ? and seq < ? and ${DELIVERY_COUNTS} order by seq desc limit ?`;
@@ -194,19 +192,21 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
     async listDue(listenerId, { now, limit, after }) {
       const found: Delivery[] = [];
       let [at, seq] = after === undefined ? [-1, 0] : [after.nextAt ?? -1, numberOfDelivery(after.id) ?? 0];
-      for (const before of [...timesStaged().filter((staged) => staged <= now && staged >= at), now + 1]) {
+      const from = at;
+      const skipped = timesStaged().filter((staged) => staged <= now && staged >= from);
+      for (const before of [...skipped, now + 1]) {
         found.push(...rows(due.all(listenerId, at, seq, before, limit - found.length)).map(deliveryOf));
         // SQLite would go through all of that millisecond to find what lies behind its last.
         [at, seq] = [before + 1, -1];
       }
       // A run may have been staged since it was looked which ones are.
       const staged = new Set(found.length === 0 ? [] : timesStaged());
-      return staged.size === 0 ? found : found.filter(({ nextAt = -1 }) => !staged.has(nextAt));
+      const deliveries = staged.size === 0 ? found : found.filter(({ nextAt = -1 }) => !staged.has(nextAt));
+      return { deliveries, isPartial: skipped.length > 0 || deliveries.length < found.length };
     },
     async nextDueAt(listenerId, now) {
       const at = row(nextDue.get(listenerId, now))?.["at"];
-      const next = typeof at === "number" ? at : undefined;
-      return timesStaged().some((staged) => staged <= now) ? Math.min(next ?? Number.POSITIVE_INFINITY, now + LOOK_AGAIN_MS) : next;
+      return typeof at === "number" ? at : undefined;
     },
     async getDelivery(id) {
       const found = row(one.get(numberOfDelivery(id) ?? -1));
