@@ -20,7 +20,7 @@ export interface DueDeliveries {
 export interface DueList {
   /** The longest due first. */
   readonly deliveries: readonly Delivery[];
-  /** Something was left out that may count soon, as of a run that is still being written: whoever reads looks again. */
+  /** Something may have been left out, as when a run of the same millisecond is still being written: whoever reads looks again, as nobody tells when it has been. */
   readonly isPartial: boolean;
 }
 

@@ -2,11 +2,13 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
+import type { Database, Statement } from "../../src/database/driver.ts";
 import type { NewEvent } from "../../src/domain/event.ts";
 import type { DeployedId, InvocationId } from "../../src/domain/ids.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { type LargeWrite, largeWriteOf } from "../../src/store/sqlite/event-stage.ts";
-import { openForWriting } from "../../src/store/sqlite/open.ts";
+import { deliveryReads } from "../../src/store/sqlite/deliveries.ts";
+import { openForReading, openForWriting } from "../../src/store/sqlite/open.ts";
 import { newestRevision } from "../../src/store/sqlite/open.ts";
 import { restoreDatabase } from "../../src/store/sqlite/restore.ts";
 import { travellingAddendum, travellingAttempt, travellingRun } from "../../src/store/sqlite/travelling.ts";
@@ -191,6 +193,30 @@ describe("while a large run is being written", () => {
     writeAll();
     expect(await dueOf(store)).toEqual([...BEFORE, "dc_b 5", ...OF_LARGE].toSorted());
     expect(await isPartial(1e15)).toBe(false);
+  });
+
+  it("a read tells that it has left something out also when the run was begun while it read", async () => {
+    const { path, fences, writer, writeOn } = await begun(0);
+    const other = { ...travellingRun(run(fences.dc_b, "dc_b", "inv_other", { events: [{ payload: "5", channel: "" }] })), at: LARGE_AT };
+    writer.perform([{ id: 8, verb: "commit", values: [other] }]);
+    const reading = openForReading(path);
+    onTestFinished(() => reading.close());
+    let looks = 0;
+    const interrupted = (statement: Statement): Statement => ({
+      ...statement,
+      all(...values) {
+        const found = statement.all(...values);
+        if (looks++ === 0) writeOn();
+        return found;
+      },
+    });
+    const db: Database = {
+      ...reading,
+      prepare: (sql) => (sql.includes("from staged_events order by") ? interrupted(reading.prepare(sql)) : reading.prepare(sql)),
+    };
+    const reads = deliveryReads(db, () => []);
+    const { deliveries, isPartial } = await reads.listDue("wh_1", { now: 1e15, limit: 9 });
+    expect([deliveries.map(({ emitterId, payload }) => `${emitterId} ${payload}`), isPartial, looks]).toEqual([BEFORE, true, 2]);
   });
 
   it("what comes after the end of a stored run is not taken for a part of it", async () => {

@@ -39,7 +39,7 @@ const DEFERRED_FOR_MS = 60_000;
 /** What could not be settled, as on a full disk, is tried again after pauses that grow. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Until what was left out is looked for again. */
+/** Until what was left out is looked for again, at least. */
 const LOOK_AGAIN_MS = 100;
 /** Until what is due is read again, when it could not be. */
 const READ_AGAIN_MS = 10_000;

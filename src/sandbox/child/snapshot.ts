@@ -23,9 +23,12 @@ startupSnapshot.setDeserializeMainFunction(() => {
   begin();
 });
 
-// Whoever makes the snapshot takes out of it what is in it twice: the code of these.
-writeSync(1, String(Reflect.get(process, "moduleLoadList")));
-void compileForCalls();
+void compileForCalls().then(tellModules);
+
+/** Whoever makes the snapshot takes out of it what is in it twice: the code of these. */
+function tellModules(): void {
+  writeSync(1, String(Reflect.get(process, "moduleLoadList")));
+}
 
 /** What has run by now is in the snapshot as compiled code: a process that starts from it does not compile that, which is a tenth of its start. */
 async function compileForCalls(): Promise<void> {
@@ -43,7 +46,7 @@ async function compileForCalls(): Promise<void> {
   stream.push(null);
   await once(stream, "end");
   stream.destroy();
-  // Node 20 cannot write down what follows calls through promises. The next call begins it anew.
+  // Up to Node 22 what follows calls through promises cannot be written down. The next call begins it anew.
   currentCall.disable();
 }
 
