@@ -23,11 +23,20 @@ async function work(keep) {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+/** A thread that has just begun. While one begins a collection may find that little is made, and shrink the space: then another is begun. */
+async function besideFullSpace() {
+  for (;;) {
+    await work(60_000);
+    const worker = new Worker("setInterval(() => {}, 1000)", { eval: true });
+    await new Promise((resolve) => worker.once("online", resolve));
+    if (megabytes() >= 8) return worker;
+    await worker.terminate();
+  }
+}
 (async () => {
   if (process.argv[1] === "bounded") bound.boundHeap();
-  await work(60_000);
-  const worker = new Worker("setInterval(() => {}, 1000)", { eval: true });
-  await new Promise((resolve) => worker.once("online", resolve));
+  const worker = await besideFullSpace();
+  most = 0;
   // In one turn.
   for (let times = 0; times < 150; times++) make(60_000);
   await work(60_000);
@@ -48,8 +57,8 @@ describe("the heap of a server", () => {
     const code = `const bound = (() => { const module = { exports: {} }; ${outputFiles[0]?.text ?? ""}; return module.exports; })(); ${PROGRAM}`;
     const mostOf = (word: string): { young: number; heap: number } => JSON.parse(execFileSync(process.execPath, ["-e", code, word], { encoding: "utf8" }));
     const [bounded, free] = [mostOf("bounded"), mostOf("free")];
-    // Of 30 to 64. From Node 24 on it is more than 8.
-    expect(bounded.young).toBeLessThan(26);
+    // Of 36 to 64. From Node 24 on it comes to three times 8 and more.
+    expect(bounded.young).toBeLessThan(32);
     expect(free.young).toBeGreaterThan(bounded.young);
     expect(free.heap).toBeGreaterThan(1.3 * bounded.heap);
   });
