@@ -191,14 +191,14 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
 }
 
 /**
- * glibc gives threads heaps of their own, and keeps what was used of each: with one for all, a server in a home with many
- * runs takes up 8 MB less, and is no slower.
+ * glibc gives threads arenas of their own to allocate in, and keeps what was used of each: with one for all, a server in a
+ * home with many runs takes up 8 MB less, and is no slower.
  */
-const ONE_HEAP = { MALLOC_ARENA_MAX: "1" };
+const ONE_ARENA = { MALLOC_ARENA_MAX: "1" };
 
 /** What it says is read again: without colours. */
 function spawnServer(words: readonly string[], log: number): ServerProcess {
-  const env = { ...ONE_HEAP, ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, PD_BACKGROUND: "1" };
+  const env = { ...ONE_ARENA, ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, PD_BACKGROUND: "1" };
   // Most commands find a server, and start sooner without what starts one.
   const server = process
     .getBuiltinModule("node:child_process")

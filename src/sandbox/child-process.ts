@@ -16,7 +16,8 @@ import { NetworkDoor } from "./network-door.ts";
 import { INSPECTOR_FD, INSPECTOR_WORD, InspectorChannel } from "./inspector-channel.ts";
 import { removeFolder } from "../system/remove-folder.ts";
 import { readToHost } from "./read-message.ts";
-import { PROGRAMS_WORD, PROTOCOL, WARM_UP_COMPONENT, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
+import { PROGRAMS_WORD, PROTOCOL, type ToChild, type ToHost } from "./protocol.ts";
+import { WARM_UP_COMPONENT, WARM_UP_FILE } from "./warm-up-component.ts";
 
 export interface ChildSettings {
   readonly clock: Clock;

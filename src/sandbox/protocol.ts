@@ -16,22 +16,6 @@ export const HOSTED_API = "api.pipedream.com";
 /** A process that may start programs is started with this word. */
 export const PROGRAMS_WORD = "--starts-programs";
 
-/** A component that does nothing, above the child's own folder: the child tries itself out on it. */
-export const WARM_UP_FILE = "warm-up.mjs";
-
-/** The same as an expression. */
-export const WARM_UP_COMPONENT = `{
-  name: "warm-up",
-  version: "1",
-  props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" },
-  methods: { count() { return this.db.get("count") ?? 0; } },
-  run(event) {
-    this.db.set("count", this.count() + 1);
-    this.http.respond({ status: 200, headers: {}, body: { text: event.body.text } });
-    this.$emit(event.body, { id: event.path, summary: "warm-up", ts: 1 });
-  },
-}`;
-
 /** Position in a bundle that the host turns into the author's file and line. */
 export interface RawLogLine extends LogLine {
   /** Stack line of the console call. */

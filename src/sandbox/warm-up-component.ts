@@ -1,0 +1,15 @@
+/** The component that a process tries itself out on, above the child's own folder. */
+export const WARM_UP_FILE = "warm-up.mjs";
+
+/** What that file exports, as source text. */
+export const WARM_UP_COMPONENT = `{
+  name: "warm-up",
+  version: "1",
+  props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" },
+  methods: { count() { return this.db.get("count") ?? 0; } },
+  run(event) {
+    this.db.set("count", this.count() + 1);
+    this.http.respond({ status: 200, headers: {}, body: { text: event.body.text } });
+    this.$emit(event.body, { id: event.path, summary: "warm-up", ts: 1 });
+  },
+}`;
