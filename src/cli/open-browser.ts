@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { PdError } from "../domain/errors.ts";
+import { escapedHtml } from "../domain/html.ts";
 import { makeHome } from "../system/home-folder.ts";
 import { writeWhole } from "../system/whole-files.ts";
 import type { CliContext } from "./context.ts";
@@ -8,19 +10,38 @@ import { settingsOf } from "./settings-of.ts";
 import { printNote } from "./reporter.ts";
 
 /**
- * Opens an address that nobody else may see: other users of the machine can read what a program is started with, so
- * the browser is started with a file of the home, which is the owner's alone and leads there.
+ * Opens an address that other users of this machine must not see. Every user can read the arguments of a program, so
+ * the browser gets a file in the home, which only its owner can read, and that file redirects to the address.
+ *
+ * Throws PD_BAD_INPUT when the address is not an http or https address.
  */
-export async function openPrivately(cli: CliContext, url: string): Promise<void> {
+export async function openPrivately(cli: CliContext, address: string): Promise<void> {
+  const url = webAddress(address);
   const { home } = await settingsOf(cli);
   const path = join(await makeHome(home), "open.html");
-  const page = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${url}"><title>Headwater</title>`;
+  const page = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${escapedHtml(url)}"><title>Headwater</title>`;
   await writeWhole(path, page);
-  openInBrowser(cli, pathToFileURL(path).href);
+  startOpener(cli, pathToFileURL(path).href);
 }
 
-/** Opens an address in the browser of this machine, unless BROWSER is `none`; where there is none, says to do so. */
-export function openInBrowser(cli: CliContext, url: string): void {
+/**
+ * Opens an address in the browser of this machine, unless BROWSER is `none`. Prints the address when this machine has
+ * no program that opens it. Throws PD_BAD_INPUT when the address is not an http or https address.
+ */
+export function openInBrowser(cli: CliContext, address: string): void {
+  startOpener(cli, webAddress(address));
+}
+
+/** The opener starts a program for any scheme, and reads a leading dash as an option, so it gets nothing but web addresses. */
+function webAddress(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
+  throw new PdError("PD_BAD_INPUT", `Cannot open ${JSON.stringify(address)} in a browser: it is not an http or https address`, {
+    fix: "Ask whoever runs the server where this address comes from; do not open it by hand",
+  });
+}
+
+function startOpener(cli: CliContext, url: string): void {
   if (cli.environment["BROWSER"] === "none") return;
   const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
   spawn(opener, [url], { stdio: "ignore", detached: true })

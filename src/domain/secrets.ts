@@ -20,9 +20,9 @@ export function secretVariables(env: Readonly<Record<string, string>>): readonly
   return Object.entries(env).flatMap(([name, value]) => (SECRET_FIELD.test(name) && value.length >= SHORTEST_SECRET ? [value] : []));
 }
 
-/** A text in which stars stand for secrets. */
+/** A text in which stars stand for secrets, in whatever form of `formsOf` they are met. */
 export function withStars(text: string, secrets: readonly string[]): string {
-  return starsOver(text, byBeginning(secrets));
+  return starsOver(text, formsOf(secrets));
 }
 
 /** So much of the beginning of a long one tells it from other texts, where the rest was cut off. */
@@ -100,7 +100,7 @@ function covered(text: string, spans: readonly Span[]): string {
 /** A line of a longer secret that is one by itself. */
 const SHORTEST_LINE = 16;
 
-/** How secrets may be met: as they are, as URLs, JSON and the console write them, as a name or password of Basic, and line by line. */
+/** How secrets may be met: as they are, as URLs, JSON and the console write them, within Base64 or hexadecimal text, and line by line. */
 export function formsOf(secrets: readonly string[]): SecretForms {
   return byBeginning(secrets.flatMap(formsOfOne));
 }
@@ -108,8 +108,43 @@ export function formsOf(secrets: readonly string[]): SecretForms {
 /** The same of one, each as often as it comes about. */
 export function formsOfOne(secret: string): readonly string[] {
   const lines = secret.includes("\n") ? secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE) : [];
-  const basic = [`${secret}:`, `:${secret}`].map((pair) => Buffer.from(pair).toString("base64"));
-  return [...[secret, ...lines].flatMap((text) => [text, ...asInJson(text), ...asInspected(text), ...asInUrls(text)]), ...basic];
+  const written = [secret, ...lines].flatMap((text) => [text, ...asInJson(text), ...asInspected(text), ...asInUrls(text)]);
+  return [...written, ...asInBase64(secret), ...asBytes(secret)];
+}
+
+/**
+ * What Base64 makes of a longer text with the secret in it, such as the `user:password` of Basic, a header or JSON.
+ * Three bytes become four characters, so there are three alignments. The characters at the edges hold bits of what
+ * stands beside the secret, and are left out: at most 4 bits of its first and last byte stay to be seen.
+ */
+function asInBase64(secret: string): readonly string[] {
+  // A client's secret is encoded like a form before it becomes the password of Basic (RFC 6749, 2.3.1).
+  const texts = new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(inUnicode(secret)), formEncoded(secret)]);
+  const byAlignment = [...texts].flatMap((text) => {
+    const bytes = Buffer.from(text);
+    return [0, 1, 2].map((lead) => {
+      const characters = Buffer.concat([Buffer.alloc(lead), bytes]).toString("base64");
+      return characters.slice(Math.ceil((lead * 8) / 6), Math.floor(((lead + bytes.length) * 8) / 6));
+    });
+  });
+  // The beginning and the end of a whole Basic password and of a token by itself leave nothing beside them.
+  const whole = [`${secret}:`, `:${secret}`, secret].map((text) => Buffer.from(text).toString("base64"));
+  return [...byAlignment, ...whole].flatMap((text) => {
+    const inUrl = encodeURIComponent(text);
+    return [text, text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""), inUrl, lowerEscapes(inUrl)];
+  });
+}
+
+/** Byte by byte: hexadecimal, percent-encoded to the last letter, percent-encoded twice, and by the numbers of letters as some writers of JSON do. */
+function asBytes(secret: string): readonly string[] {
+  const hex = Buffer.from(secret).toString("hex");
+  const percent = hex.replaceAll(/../g, "%$&");
+  const twice = encodeURIComponent(encodeURIComponent(inUnicode(secret)));
+  const json = JSON.stringify(secret).slice(1, -1);
+  const numbered = json.replaceAll(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const upperNumbered = numbered.replaceAll(/\\u[\da-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`);
+  const inJson = [json, numbered, upperNumbered].flatMap((text) => [text, text.replaceAll("/", "\\/")]);
+  return [hex, hex.toUpperCase(), percent, percent.toUpperCase(), twice, lowerEscapes(twice), ...inJson];
 }
 
 /** The second: in JSON that is a text of JSON. */
@@ -120,8 +155,7 @@ function asInJson(text: string): readonly string[] {
 
 /** As each part of a URL has it, as a form does, which is what `URLSearchParams` writes, and as those who sign requests, and axios, encode it. */
 function asInUrls(text: string): readonly string[] {
-  // A half of a character is none to a URL.
-  const whole = text.replaceAll(/\p{Surrogate}/gu, "\u{fffd}");
+  const whole = inUnicode(text);
   const url = new URL("http://host/");
   Object.assign(url, { password: whole, pathname: whole, search: whole, hash: whole });
   const parts = [url.password, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
@@ -130,9 +164,23 @@ function asInUrls(text: string): readonly string[] {
   const encoded = encodeURIComponent(whole);
   const strict = encoded.replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
   const lenient = encoded.replaceAll(/%3A|%24|%2C|%5B|%5D/g, decodeURIComponent).replaceAll("%20", "+");
-  const form = new URLSearchParams([["", whole]]).toString().slice(1);
-  const forms = [encoded, strict, lenient, form, encodeURI(whole), ...parts.filter(({ length }) => length >= shortest)];
-  return forms.flatMap((one) => [one, one.replaceAll(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase())]);
+  const forms = [encoded, strict, lenient, formEncoded(text), encodeURI(whole), ...parts.filter(({ length }) => length >= shortest)];
+  return forms.flatMap((one) => [one, lowerEscapes(one)]);
+}
+
+/** As `application/x-www-form-urlencoded` has it. */
+function formEncoded(text: string): string {
+  return new URLSearchParams([["", text]]).toString().slice(1);
+}
+
+/** With `%c3%a4` in place of `%C3%A4`. */
+function lowerEscapes(text: string): string {
+  return text.replaceAll(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase());
+}
+
+/** Half of a surrogate pair cannot be encoded: URLs have the replacement character in its place. */
+function inUnicode(text: string): string {
+  return text.replaceAll(/\p{Surrogate}/gu, "\u{fffd}");
 }
 
 /** What Node's console writes in place of these characters in a text within an object; of others their number. */

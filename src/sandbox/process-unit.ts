@@ -329,7 +329,7 @@ export class ProcessUnit implements Unit {
   #tellMisuse(misuse: string): void {
     const at = this.#settings.clock.now();
     for (const { logs, end } of this.#inFlight.values()) {
-      const line: LogLine = { at, level: "system", text: `Its process was ended: what it wrote into the channel to the server is none of ours: ${misuse}` };
+      const line: LogLine = { at, level: "system", text: `Its process was ended: it wrote into the channel to the server what is no message: ${this.#mask.over(misuse)}` };
       logs.push(line);
       end?.report.log(line);
     }

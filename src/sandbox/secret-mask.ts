@@ -40,7 +40,7 @@ export class SecretMask {
   overOutcome(outcome: Outcome): Outcome {
     if (outcome.kind !== "threw" || this.#forms.size === 0) return outcome;
     const { error } = outcome;
-    return { ...outcome, error: { ...error, message: this.over(error.message), stack: this.over(error.stack) } };
+    return { ...outcome, error: { ...error, name: this.over(error.name), message: this.over(error.message), stack: this.over(error.stack) } };
   }
 }
 

@@ -50,6 +50,35 @@ const WAYS: readonly [how: string, write: (secret: string) => string][] = [
   ["by encodeURI", (secret) => encodeURI(secret.replaceAll("\ud800", "\ufffd"))],
   ["by the console, within an object", (secret) => inspect({ secret })],
   ["by the console, within a list", (secret) => inspect([secret])],
+  ["in hexadecimal", (secret) => `x-key: ${Buffer.from(secret).toString("hex")}`],
+  ["in capital hexadecimal", (secret) => Buffer.from(secret).toString("hex").toUpperCase()],
+  ["with every letter percent-encoded", (secret) => Buffer.from(secret).toString("hex").replaceAll(/../g, "%$&")],
+  ["percent-encoded twice", (secret) => encodeURIComponent(encodeURIComponent(inUnicode(secret)))],
+  ["as JSON of other languages writes it", (secret) => inAscii(JSON.stringify({ secret })).replaceAll("/", "\\/")],
+];
+
+function inUnicode(secret: string): string {
+  return secret.replaceAll("\ud800", "\ufffd");
+}
+
+function inAscii(json: string): string {
+  return json.replaceAll(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** What is put into Base64 with a secret in it. */
+const PACKED: readonly [what: string, pack: (secret: string, beside: string) => string][] = [
+  ["the password of Basic", (secret, beside) => `${beside}:${secret}`],
+  ["the name of Basic", (secret, beside) => `${secret}:${beside}`],
+  ["the secret of a client, encoded like a form before", (secret, beside) => `${beside}:${new URLSearchParams([["", secret]]).toString().slice(1)}`],
+  ["JSON", (secret, beside) => JSON.stringify({ beside, secret, x: beside })],
+  ["a token by itself", (secret) => secret],
+];
+
+/** Alphabets and surroundings of Base64. */
+const PACKINGS: readonly [how: string, write: (text: string) => string, read: (text: string) => string][] = [
+  ["Base64", (text) => Buffer.from(text).toString("base64"), (text) => Buffer.from(text, "base64").toString("latin1")],
+  ["Base64 for URLs", (text) => Buffer.from(text).toString("base64url"), (text) => Buffer.from(text, "base64url").toString("latin1")],
+  ["percent-encoded Base64", (text) => encodeURIComponent(Buffer.from(text).toString("base64")), (text) => Buffer.from(unescape(text), "base64").toString("latin1")],
 ];
 
 describe("a secret", () => {
@@ -59,6 +88,21 @@ describe("a secret", () => {
       expect(shown).toContain(STARS);
       // No five letters of it are left.
       for (const part of secret.match(/[a-z0-9]{5}/gi) ?? []) if (!/BEGIN|END|KEY/.test(part)) expect(shown).not.toContain(part);
+    }
+  });
+
+  it.each(PACKINGS)("is found in %s, wherever it begins there", (_how, write, read) => {
+    for (const secret of SECRETS) {
+      const forms = formsOf([secret]);
+      for (const [what, pack] of PACKED) {
+        for (let beside = 0; beside < 7; beside++) {
+          const shown = starsOver(write(pack(secret, "~^~^~^~".slice(0, beside))), forms);
+          expect([what, shown]).toEqual([what, expect.stringContaining(STARS)]);
+          // Not three letters of it can be had from what is left on either side, whatever is put before that.
+          const left = shown.split(STARS).flatMap((text) => ["", "A", "AA", "AAA"].map((lead) => read(lead + text)));
+          for (const part of secret.match(/[a-z0-9]{3}/gi) ?? []) for (const text of left) expect(text).not.toContain(part);
+        }
+      }
     }
   });
 

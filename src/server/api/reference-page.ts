@@ -1,3 +1,4 @@
+import { escapedHtml } from "../../domain/html.ts";
 import type { Route } from "./route.ts";
 
 /** A page that lists every call, for people; it loads nothing from elsewhere. */
@@ -5,7 +6,7 @@ export function referencePage(routes: readonly Route[], version: string): string
   const tags = [...new Set(routes.map(({ tag }) => tag))];
   const sections = tags.map((tag) => {
     const calls = routes.filter((declared) => declared.tag === tag).map(callEntry);
-    return `<section><h2>${escaped(tag)}</h2>${calls.join("")}</section>`;
+    return `<section><h2>${escapedHtml(tag)}</h2>${calls.join("")}</section>`;
   });
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -18,7 +19,7 @@ export function referencePage(routes: readonly Route[], version: string): string
   .method { display: inline-block; min-width: 4.5em; font-weight: 600; }
   dl { margin: .2rem 0 1rem 1.2rem; } dt { font-weight: 600; } dd { margin: 0 0 .3rem 1rem; }
 </style></head>
-<body><h1>Headwater API <small>${escaped(version)}</small></h1>
+<body><h1>Headwater API <small>${escapedHtml(version)}</small></h1>
 <p>Each call carries <code>Authorization: Bearer &lt;key&gt;</code>. Parameters travel in the query or in a JSON body; every list and record takes
 <code>include</code> and <code>exclude</code>. As a document: <a href="/v1/openapi.json">openapi.json</a>.</p>
 ${sections.join("\n")}
@@ -29,12 +30,8 @@ ${sections.join("\n")}
 function callEntry({ address, summary, params }: Route): string {
   const [method, path = ""] = address.split(" ");
   const members = Object.entries(params.shape).map(
-    ([name, schema]) => `<dt><code>${escaped(name)}</code></dt><dd>${schema.isOptional() ? "optional" : "required"}</dd>`,
+    ([name, schema]) => `<dt><code>${escapedHtml(name)}</code></dt><dd>${schema.isOptional() ? "optional" : "required"}</dd>`,
   );
   const list = members.length === 0 ? "<p>No parameters.</p>" : `<dl>${members.join("")}</dl>`;
-  return `<details><summary><code><span class="method">${method}</span>${escaped(path)}</code> — ${escaped(summary)}</summary>${list}</details>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+  return `<details><summary><code><span class="method">${method}</span>${escapedHtml(path)}</code> — ${escapedHtml(summary)}</summary>${list}</details>`;
 }
