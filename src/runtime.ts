@@ -35,6 +35,7 @@ import { keepPrivate, makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
 import { lateOAuthServer } from "./system/late-oauth-server.ts";
 import { osKeyring } from "./system/os-keyring.ts";
+import { OwnPorts } from "./system/own-ports.ts";
 import { prober } from "./system/prober.ts";
 import { isAlive } from "./system/processes.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
@@ -136,8 +137,9 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   let api: Listener | undefined;
   const health = new DatabaseHealth(log);
   const onDamage = (reason: string): void => health.note(reason);
+  const ownPorts = new OwnPorts();
   const withSandbox = { ...settings, sandboxUse: sandboxOf(settings, starting.isShared) };
-  const { metrics, keyPlace, enclosure, ...plugs } = await startPlugs(withSandbox, { ...starting, version, onDamage, apiUrl: () => api?.url ?? "" });
+  const { metrics, keyPlace, enclosure, ...plugs } = await startPlugs(withSandbox, { ...starting, version, onDamage, ownPorts, apiUrl: () => api?.url ?? "" });
   const { store } = plugs;
   if (starting.isShared) await requireKeys(settings.host, store);
 
@@ -166,9 +168,10 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const facts = serverFacts({ engine, store, metrics, health, record, home, keyPlace, enclosure, retention: retentionOf(settings) });
   const drafts = join(home, "backups");
   dropDrafts(drafts);
-  const parts = { apiKey, version, record, facts, metrics, store, health, home, drafts, log, isLoopback: isLoopback(host), signal: stop.signal };
+  const parts = { apiKey, version, record, facts, metrics, store, health, home, drafts, log, isLoopback: isLoopback(host), ownPorts, signal: stop.signal };
   const lateApi = lateApiOf(engine, parts);
   api = await Listener.open(lateApi.listener, { host, port: settings.port, purpose: "the API" });
+  ownPorts.add(api.port);
   const asked = new CallsUnderWay((url, call) => lateApi.ask(url, call));
   doors.push(api, asked);
   await engine.open();
@@ -205,6 +208,7 @@ interface StartingPlugs extends Omit<Starting, "isShared"> {
   /** Known once the API listens. */
   readonly apiUrl: () => string;
   readonly onDamage: (reason: string) => void;
+  readonly ownPorts: OwnPorts;
 }
 
 /** Others than the owner deploy to a shared server: it starts with the wall, unless it is told otherwise. */
@@ -212,7 +216,7 @@ function sandboxOf({ sandboxUse, host }: Settings, isShared: boolean): Settings[
   return isShared && !isLoopback(host) && sandboxUse === "auto" ? "wall" : sandboxUse;
 }
 
-async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage, plugs }: StartingPlugs) {
+async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage, ownPorts, plugs }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
   const clearStore = plugs.store ?? (await openStore({ home, log, signal: stop.signal, onDamage }));
   if (plugs.store === undefined) undo.push(() => clearStore.close());
@@ -242,7 +246,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const metrics = new Metrics();
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
   const userAgent = `headwater/${version}`;
-  const sender = lateSender({ clock: systemClock, allowsPrivate, userAgent });
+  const sender = lateSender({ clock: systemClock, allowsPrivate, userAgent, ownPorts });
   const registry = await FileRegistry.open({ folder: join(home, "registries"), npm, clock: systemClock, log, signal: stop.signal });
   const feed = new EventFeed(store);
   const { keyPlace } = vault;

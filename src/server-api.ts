@@ -8,6 +8,8 @@ import type { DatabaseHealth } from "./server-facts.ts";
 import type { Resealing } from "./store/sealed-store.ts";
 import { systemClock } from "./system/clock.ts";
 import type { Metrics } from "./system/metrics.ts";
+import type { OwnPorts } from "./system/own-ports.ts";
+import { browserPids } from "./system/opener.ts";
 import { programFile } from "./system/program-files.ts";
 import type { ServerRecord } from "./system/server-record.ts";
 
@@ -24,18 +26,24 @@ interface ApiParts {
   /** Folder of copies that are handed out. */
   readonly drafts: string;
   readonly isLoopback: boolean;
+  readonly ownPorts: OwnPorts;
   readonly signal: AbortSignal;
 }
 
 /** The API of this server, with what it asks of the machine. */
-export function lateApiOf(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, drafts, log, ...rest }: ApiParts): LateApi {
+export function lateApiOf(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, drafts, log, ownPorts, ...rest }: ApiParts): LateApi {
   const load = async () => {
     const { openApi } = await import("./server/api/open-api.ts");
     return openApi(engine, {
       ...rest,
       apiKey,
       clock: systemClock,
-      isOfComponent: (words) => words.includes(join(home, basename(programFile("child.cjs")))),
+      peers: {
+        isOfComponent: (words) => words.includes(join(home, basename(programFile("child.cjs")))),
+        serverPid: process.pid,
+        browserPids,
+      },
+      keepPort: (port) => ownPorts.add(port),
       log,
       version,
       url: () => record().api_url,

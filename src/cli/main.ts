@@ -5,6 +5,7 @@ import { messageOf } from "../domain/errors.ts";
 import { commandFirst } from "./global-flags.ts";
 import { watchOutput } from "./own-output.ts";
 import { buildProgram } from "./program.ts";
+import { forTerminal } from "./terminal-text.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage. */
 const WRONG_USAGE = 2;
@@ -51,7 +52,7 @@ async function perform(argv: readonly string[], streams: CliPlace): Promise<numb
   const isJson = argv.includes("--json");
   program.exitOverride().configureOutput({
     writeOut: (text) => streams.stdout.write(text),
-    writeErr: (text) => void (isJson || streams.stderr.write(text)),
+    writeErr: (text) => void (isJson || streams.stderr.write(forTerminal(text))),
   });
   const help = helpFor(program, argv);
   program.showHelpAfterError(`(${help})`);
@@ -64,7 +65,7 @@ async function perform(argv: readonly string[], streams: CliPlace): Promise<numb
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    if (isJson) streams.stdout.write(`${JSON.stringify({ error: wrongUsage(error, help) })}\n`);
+    if (isJson) streams.stdout.write(`${forTerminal(JSON.stringify({ error: wrongUsage(error, help) }))}\n`);
     return WRONG_USAGE;
   }
   return exitCode;

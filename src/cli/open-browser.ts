@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { PdError } from "../domain/errors.ts";
 import { escapedHtml } from "../domain/html.ts";
 import { makeHome } from "../system/home-folder.ts";
+import { startOpener } from "../system/opener.ts";
 import { writeWhole } from "../system/whole-files.ts";
 import type { CliContext } from "./context.ts";
 import { settingsOf } from "./settings-of.ts";
@@ -21,7 +21,7 @@ export async function openPrivately(cli: CliContext, address: string): Promise<v
   const path = join(await makeHome(home), "open.html");
   const page = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${escapedHtml(url)}"><title>Headwater</title>`;
   await writeWhole(path, page);
-  startOpener(cli, pathToFileURL(path).href);
+  open(cli, pathToFileURL(path).href);
 }
 
 /**
@@ -29,22 +29,22 @@ export async function openPrivately(cli: CliContext, address: string): Promise<v
  * no program that opens it. Throws PD_BAD_INPUT when the address is not an http or https address.
  */
 export function openInBrowser(cli: CliContext, address: string): void {
-  startOpener(cli, webAddress(address));
+  open(cli, webAddress(address));
 }
 
-/** The opener starts a program for any scheme, and reads a leading dash as an option, so it gets nothing but web addresses. */
-function webAddress(address: string): string {
+/**
+ * The address in the form that a browser gets. The opener starts a program for any scheme, and reads a leading dash as
+ * an option, so it gets nothing but web addresses. Throws PD_BAD_INPUT for any other.
+ */
+export function webAddress(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
   throw new PdError("PD_BAD_INPUT", `Cannot open ${JSON.stringify(address)} in a browser: it is not an http or https address`, {
-    fix: "Ask whoever runs the server where this address comes from; do not open it by hand",
+    details: { address },
+    fix: "Do not open it by hand: ask the owner of the server where it comes from",
   });
 }
 
-function startOpener(cli: CliContext, url: string): void {
-  if (cli.environment["BROWSER"] === "none") return;
-  const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
-  spawn(opener, [url], { stdio: "ignore", detached: true })
-    .once("error", () => printNote(cli, `Open ${url} in a browser`))
-    .unref();
+function open(cli: CliContext, url: string): void {
+  if (cli.environment["BROWSER"] !== "none") startOpener(url, () => printNote(cli, `Open ${url} in a browser`));
 }

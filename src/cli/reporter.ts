@@ -4,7 +4,7 @@ import type { ObservationRecord } from "../api/invocations.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { PdError, isDiskProblem, messageOf, toPdError } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
-import { cut, forTerminal } from "./terminal-text.ts";
+import { cut, forTerminal, plainLine, plainText } from "./terminal-text.ts";
 
 /** Where messages of the timeline begin. */
 const INDENT = 21;
@@ -53,13 +53,13 @@ export function printError(cli: CliContext, thrown: unknown): void {
   const colours = coloursFor(cli.stderr, cli);
   const known = thrown instanceof PdError || isDiskProblem(thrown) ? toPdError(thrown) : undefined;
   if (cli.isJson) return printJson(cli, { error: errorRecord(thrown, known) });
-  printNote(cli, `${colours.red("Error:")} ${messageOf(thrown)}`);
+  printNote(cli, `${colours.red("Error:")} ${plainText(messageOf(thrown))}`);
   const stack = known?.details?.["stack"];
   const frames = typeof stack === "string" ? stack.split("\n").filter((line) => /^\s+at /.test(line)) : [];
-  if (frames.length > 0) printNote(cli, colours.dim(frames.slice(0, 8).join("\n")));
+  if (frames.length > 0) printNote(cli, colours.dim(plainText(frames.slice(0, 8).join("\n"))));
   const logs = Array.isArray(known?.details?.["logs"]) ? known.details["logs"] : [];
   for (const line of logs) printNote(cli, colours.dim(`│ ${String(line)}`));
-  if (known !== undefined) printNote(cli, colours.dim(`Try: ${known.fix}`));
+  if (known !== undefined) printNote(cli, colours.dim(`Try: ${plainText(known.fix)}`));
   else if (cli.environment["PD_DEBUG"] !== undefined && thrown instanceof Error) printNote(cli, thrown.stack ?? "");
   printNote(cli, colours.dim(`[${known?.code ?? "PD_FAILED"}]`));
 }
@@ -123,7 +123,7 @@ export function printRecords<Item extends Printable>(cli: CliContext, records: r
       cli,
       table(
         columns,
-        records.map((record) => cells(record).map((cell) => String(cell ?? ""))),
+        records.map((record) => cells(record).map((cell) => plainLine(String(cell ?? "")))),
         cli.stdout.isTTY === true ? cli.stdout.columns : undefined,
       ),
     );
@@ -177,7 +177,7 @@ function logLine({ k, from }: ObservationRecord, { at, message, colours }: { at:
   const level = k.replace("console.", "");
   const paint = level === "error" || level === "stderr" ? colours.red : level === "warn" ? colours.yellow : (line: string) => line;
   const label = level === "stdout" || level === "" ? "log" : level === "stderr" || level === "error" ? "err" : level;
-  return `${at} ${colours.dim(`│ ${label.padEnd(5)}`)} ${paint(message)}${from === undefined || from === "" ? "" : colours.dim(`  ${from}`)}`;
+  return `${at} ${colours.dim(`│ ${label.padEnd(5)}`)} ${paint(message)}${from === undefined || from === "" ? "" : colours.dim(`  ${plainLine(from)}`)}`;
 }
 
 /** Further lines stand below the first. */
@@ -193,7 +193,7 @@ export function runSummary({
 }: Pick<ObservationRecord, "event_count" | "dropped" | "duration_ms">): string {
   const dropped = Object.entries(counts);
   const total = dropped.reduce((sum, [, count]) => sum + count, 0);
-  const reasons = dropped.map(([reason, count]) => (dropped.length === 1 ? reason : `${reason}: ${count}`)).join(", ");
+  const reasons = dropped.map(([reason, count]) => (dropped.length === 1 ? plainLine(reason) : `${plainLine(reason)}: ${count}`)).join(", ");
   return [`${ms ?? ""} ms`, ...(events > 0 ? [`${events} event${events === 1 ? "" : "s"}`] : []), ...(total > 0 ? [`${total} dropped (${reasons})`] : [])].join(
     ", ",
   );
@@ -203,14 +203,14 @@ function stackOf({ err }: ObservationRecord, colours: Colours): string {
   const frames = (err?.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   return frames
     .slice(0, 6)
-    .map((line) => `\n${" ".repeat(INDENT)}${colours.dim(line.trim())}`)
+    .map((line) => `\n${" ".repeat(INDENT)}${colours.dim(plainText(line.trim()))}`)
     .join("");
 }
 
 /** One line of the timeline for an event. */
 export function eventLine({ metadata, event, indexed_at_ms: at }: EventRecord, colours: Colours): string {
   const label = shown(shortLabel({ metadata, event }));
-  return `${colours.dim(clockTime(at))} ${colours.green("◆ event")} ${metadata.name === "" ? "" : `[${metadata.name}] `}${label}`;
+  return `${colours.dim(clockTime(at))} ${colours.green("◆ event")} ${metadata.name === "" ? "" : `[${plainLine(metadata.name)}] `}${label}`;
 }
 
 /** Its summary; without one, how its payload begins. */
@@ -222,8 +222,8 @@ function shortLabel({ metadata, event }: Pick<EventRecord, "metadata" | "event">
 /** An event in a list: when, what, and its id; with its payload below. */
 export function eventLines(record: EventRecord, { colours, isVerbose }: { colours: Colours; isVerbose: boolean }): string {
   const { metadata, event, indexed_at_ms: at, id } = record;
-  const channel = metadata.name === "" ? "" : `[${metadata.name}] `;
-  const line = `${colours.dim(localTime(at))}  ${channel}${shortLabel(record)}  ${colours.dim(id)}`;
+  const channel = metadata.name === "" ? "" : `[${plainLine(metadata.name)}] `;
+  const line = `${colours.dim(localTime(at))}  ${channel}${shown(shortLabel(record))}  ${colours.dim(id)}`;
   return isVerbose ? `${line}\n${colours.dim(JSON.stringify(event, null, 2))}` : line;
 }
 

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import type { DebugSession } from "./debug-session.ts";
-import { canTellPeers, refusalOfPeer } from "./loopback-peer.ts";
+import { type PeerRules, canTellPeers, refusalOfPeer } from "./loopback-peer.ts";
 
 const HOST = "127.0.0.1";
 /** A script's whole text may be one message. */
@@ -17,8 +17,7 @@ export interface DoorSettings {
   readonly title: string;
   /** Nobody can guess it. */
   readonly key: string;
-  /** Whether a program, by the words that it was started with, is a component: those may not debug others. */
-  readonly isOfComponent: (words: readonly string[]) => boolean;
+  readonly peers: PeerRules;
 }
 
 /**
@@ -72,6 +71,8 @@ export class InspectorDoor {
     // Where nobody can tell who asks, the address stays between the server and whoever it was shown to.
     const refusal = canTellPeers ? await this.#refusal(request) : "Give the debugger the address that pd dev shows: this system does not tell who asks";
     if (refusal !== undefined) return void response.writeHead(403, { "content-type": "text/plain" }).end(`${refusal}\n`);
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return void response.writeHead(405, { "content-type": "text/plain", allow: "GET, HEAD" }).end("The list of what can be debugged is read with GET\n");
     const answer = this.#answerTo(request.url ?? "");
     if (answer === undefined) return void response.writeHead(404, { "content-type": "text/plain" }).end("There is /json/list, and /json/version\n");
     response.writeHead(200, { "content-type": "application/json; charset=UTF-8" }).end(JSON.stringify(answer, null, 2));
@@ -127,8 +128,11 @@ export class InspectorDoor {
   async #refusal({ headers, socket }: IncomingMessage): Promise<string | undefined> {
     if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? ""))
       return `This debugger does not answer for the host ${JSON.stringify(headers.host ?? "")}`;
-    if (/^https?:/i.test(headers.origin ?? "")) return "A web page may not debug";
-    return refusalOfPeer(socket, this.#settings.isOfComponent);
+    // Pages, extensions, sandboxed frames ("null") and files send an Origin. Programs send none, and the developer tools of a browser their own.
+    if (headers.origin !== undefined && !/^devtools:\/\//i.test(headers.origin)) return `A page of the origin ${JSON.stringify(headers.origin)} may not debug`;
+    // A script or picture of a page is loaded without an Origin, and browsers tell that it belongs to a page.
+    if ((headers["sec-fetch-site"] ?? "none") !== "none" && headers.origin === undefined) return "A web page may not debug";
+    return refusalOfPeer(socket, this.#settings.peers);
   }
 }
 

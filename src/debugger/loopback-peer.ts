@@ -1,5 +1,4 @@
 import { readFile, readdir, readlink } from "node:fs/promises";
-import { isIPv4 } from "node:net";
 import { join } from "node:path";
 
 /** Both ends of a connection within this machine, as the server sees them. */
@@ -33,8 +32,18 @@ export async function peerOf(connection: LoopbackConnection): Promise<Peer | und
   return undefined;
 }
 
-/** Why whoever is at the other end may not debug; `undefined`: nothing is known against it. */
-export async function refusalOfPeer(connection: LoopbackConnection, isOfComponent: (words: readonly string[]) => boolean): Promise<string | undefined> {
+/** Which programs of the user may not debug. */
+export interface PeerRules {
+  /** True for the command line of a component's process. */
+  readonly isOfComponent: (words: readonly string[]) => boolean;
+  /** Process id of the server. The server itself and the programs that it starts (npm, install scripts, Git) may not debug. */
+  readonly serverPid: number;
+  /** Process ids of browsers that were started for the person at this machine. They may debug, although the server is above them. */
+  readonly browserPids: ReadonlySet<number>;
+}
+
+/** Returns why the program at the other end may not debug, or `undefined` when it may. */
+export async function refusalOfPeer(connection: LoopbackConnection, { isOfComponent, serverPid, browserPids }: PeerRules): Promise<string | undefined> {
   if (!canTellPeers) return undefined;
   const peer = await peerOf(connection);
   if (peer === undefined || (peer.user !== process.getuid?.() && peer.user !== 0)) return "Only programs of the user who runs the server may debug";
@@ -42,6 +51,7 @@ export async function refusalOfPeer(connection: LoopbackConnection, isOfComponen
   const own = await namespaceOf("self");
   for (const pid of holders) {
     if ((await namespaceOf(pid)) !== own || isOfComponent(await wordsOf(pid))) return "A component may not debug";
+    if (await isStartedBy(serverPid, Number(pid), browserPids)) return "The server and the programs that it starts may not debug";
   }
   return holders.length === 0 ? "It cannot be told which program asks" : undefined;
 }
@@ -65,6 +75,27 @@ function namespaceOf(pid: string): Promise<string> {
   return readlink(join("/proc", pid, "ns", "pid")).catch(() => "");
 }
 
+/** True when the process is the server, or has it above itself with no browser in between. */
+async function isStartedBy(serverPid: number, pid: number, browserPids: ReadonlySet<number>): Promise<boolean> {
+  for (let above = pid; above > 1; above = await parentOf(above)) {
+    if (browserPids.has(above)) return false;
+    if (above === serverPid) return true;
+  }
+  return false;
+}
+
+/** 0 when the process has ended. */
+async function parentOf(pid: number): Promise<number> {
+  const stat = await readFile(join("/proc", String(pid), "stat"), "utf8").catch(() => "");
+  // The name of the program stands in parentheses and may hold anything; the state and the parent follow it.
+  return Number(
+    stat
+      .slice(stat.lastIndexOf(")") + 1)
+      .trim()
+      .split(" ")[1] ?? 0,
+  );
+}
+
 async function wordsOf(pid: string): Promise<readonly string[]> {
   return (await readFile(join("/proc", pid, "cmdline"), "utf8").catch(() => "")).split("\0");
 }
@@ -80,9 +111,4 @@ function hexOf(address = "", port = 0): string {
 
 function hexByte(value: number): string {
   return value.toString(16).toUpperCase().padStart(2, "0");
-}
-
-export function isLoopbackAddress(address: string | undefined): boolean {
-  const plain = (address ?? "").replace(/^::ffff:/, "");
-  return plain === "::1" || (isIPv4(plain) && plain.startsWith("127."));
 }

@@ -329,7 +329,11 @@ export class ProcessUnit implements Unit {
   #tellMisuse(misuse: string): void {
     const at = this.#settings.clock.now();
     for (const { logs, end } of this.#inFlight.values()) {
-      const line: LogLine = { at, level: "system", text: `Its process was ended: it wrote into the channel to the server what is no message: ${this.#mask.over(misuse)}` };
+      const line: LogLine = {
+        at,
+        level: "system",
+        text: `Its process was ended: it wrote into the channel to the server what is no message: ${this.#mask.over(misuse)}`,
+      };
       logs.push(line);
       end?.report.log(line);
     }

@@ -24,6 +24,7 @@ export interface ListenSettings {
 /** One listening socket, and the way to close it. */
 export class Listener {
   readonly url: string;
+  readonly port: number;
   readonly #server: Server;
   /** Connections that nothing was asked on yet: Node does not count them as idle. */
   readonly #silent = new Set<Socket>();
@@ -48,6 +49,7 @@ export class Listener {
 
   private constructor(server: Server, host: string, port: number) {
     this.#server = server;
+    this.port = port;
     this.url = `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${port}`;
     server.on("connection", (socket) => {
       this.#silent.add(socket);

@@ -1,10 +1,11 @@
 import { type KeyObject, createHmac, createSecretKey } from "node:crypto";
 import { isIP } from "node:net";
-import { Agent, type Dispatcher } from "undici";
+import { Agent, type Dispatcher, buildConnector } from "undici";
 import type { SendResult } from "../domain/delivery.ts";
 import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OutgoingMessage, Sender } from "../ports/sender.ts";
+import type { OwnPorts } from "./own-ports.ts";
 import { guardedLookup, isPrivateAddress } from "./private-address.ts";
 
 const ANSWER_WITHIN_MS = 15_000;
@@ -19,18 +20,20 @@ export interface WebhookSenderSettings {
   /** May messages go to addresses that only this machine or its network can reach? */
   readonly allowsPrivate: boolean;
   readonly userAgent: string;
+  /** Nothing is sent there. */
+  readonly ownPorts: Pick<OwnPorts, "isOtherEndOf">;
   /** How long an answer may take; absent: 15 s. */
   readonly answerWithinMs?: number;
 }
 
 /** Sends messages as Standard Webhooks says: signed by each secret over `id.timestamp.body`. */
-export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs = ANSWER_WITHIN_MS }: WebhookSenderSettings): Sender {
+export function webhookSender({ clock, allowsPrivate, userAgent, ownPorts, answerWithinMs = ANSWER_WITHIN_MS }: WebhookSenderSettings): Sender {
   // Whoever answers with a redirect, or resolves to another address later, is judged when it is connected to.
   const agent = new Agent({
     // Each message has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) },
+    connect: connectorBeside(ownPorts, { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) }),
   });
   const targetOf = remembering((url) => readTarget(url, { allowsPrivate }));
   const keyOf = remembering(readKey);
@@ -49,6 +52,19 @@ export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs 
       return answer.ended;
     },
   };
+}
+
+/** Connects, and gives up a connection that leads back to this server: only then it is known where a name and its address led. */
+function connectorBeside(ownPorts: WebhookSenderSettings["ownPorts"], options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector(options);
+  return (target, callback) =>
+    connect(target, (...connected) => {
+      const [error, socket] = connected;
+      if (error !== null || !ownPorts.isOtherEndOf(socket)) return callback(...connected);
+      socket.destroy();
+      const reason = `port ${socket.remotePort} is this server's own API or a debugger; a webhook may be one of its endpoints`;
+      callback(Object.assign(new Error(reason), { code: "PD_OWN_PORT" }), null);
+    });
 }
 
 interface Target {

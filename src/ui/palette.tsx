@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { everyPage } from "../client/client.ts";
 import { useGo } from "./address.ts";
+import { agreeTo } from "./agreed.ts";
 import { useClient } from "./app-context.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { SECTIONS } from "./sections.ts";
@@ -10,6 +11,8 @@ interface Entry {
   readonly label: string;
   readonly hint: string;
   readonly to: string;
+  /** Key of the action that is chosen with it. */
+  readonly action?: string;
 }
 
 const MOST = 50;
@@ -44,10 +47,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const words = query.toLowerCase().split(/\s+/);
   const named = all.filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word))).slice(0, MOST);
   // The registries have found these by the same words.
-  const found = [...named, ...(actions ?? []).map(({ key, name }) => ({ label: name, hint: `run ${key}`, to: `/actions?key=${encodeURIComponent(key)}` }))];
+  const found: readonly Entry[] = [
+    ...named,
+    ...(actions ?? []).map(({ key, name }) => ({ label: name, hint: `run ${key}`, to: `/actions?key=${encodeURIComponent(key)}`, action: key })),
+  ];
   const choose = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
     onClose();
+    if (entry.action !== undefined) agreeTo(entry.action);
     go(entry.to);
   };
   return (

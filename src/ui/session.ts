@@ -15,17 +15,31 @@ export interface Session {
 }
 
 /**
- * The key comes once, in the fragment, which no server and no other site is told: as a ticket that `pd open` has made,
- * or as it is. It stays as long as this tab does. `undefined`: there is none yet. Throws what the server says of it.
+ * Opens the page with the key of this tab. A link may bring a key in its fragment, as it is or as a ticket of `pd open`;
+ * a fragment is sent to no server. Such a key is kept once the server has taken it. Where the tab has another key, the
+ * person is asked first: a stranger may have written the link.
+ *
+ * Returns `undefined` when there is no key yet. Throws the server's error for the key that is used.
  */
 export async function openSession(): Promise<Session | undefined> {
   const given = new URLSearchParams(location.hash.slice(1));
-  const [ticket, key] = [given.get("ticket"), given.get("key")];
-  if (ticket !== null || key !== null) history.replaceState(null, "", location.pathname + location.search);
-  if (key !== null) keep(key);
-  if (ticket !== null) keep((await clientOf("").page.redeem({ ticket })).key);
+  if (given.has("ticket") || given.has("key")) history.replaceState(null, "", location.pathname + location.search);
   const kept = sessionStorage.getItem(KEPT);
-  return kept === null ? undefined : checked(kept);
+  if (kept === null) {
+    const brought = await broughtKey(given);
+    return brought === undefined ? undefined : openWith(brought);
+  }
+  // The key of this tab goes on, whatever is wrong with the link.
+  const brought = await broughtKey(given).catch(() => undefined);
+  const isOther = brought !== undefined && brought !== kept;
+  return isOther && confirm(OTHER_KEY) ? openWith(brought).catch(() => checked(kept)) : checked(kept);
+}
+
+const OTHER_KEY = "This link brings another API key than the one that this tab uses. Use the key of the link from now on?";
+
+async function broughtKey(given: URLSearchParams): Promise<string | undefined> {
+  const ticket = given.get("ticket");
+  return ticket === null ? (given.get("key") ?? undefined) : (await clientOf("").page.redeem({ ticket })).key;
 }
 
 /** With a key that somebody has typed. Throws PD_UNAUTHORIZED. */

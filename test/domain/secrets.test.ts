@@ -78,7 +78,11 @@ const PACKED: readonly [what: string, pack: (secret: string, beside: string) => 
 const PACKINGS: readonly [how: string, write: (text: string) => string, read: (text: string) => string][] = [
   ["Base64", (text) => Buffer.from(text).toString("base64"), (text) => Buffer.from(text, "base64").toString("latin1")],
   ["Base64 for URLs", (text) => Buffer.from(text).toString("base64url"), (text) => Buffer.from(text, "base64url").toString("latin1")],
-  ["percent-encoded Base64", (text) => encodeURIComponent(Buffer.from(text).toString("base64")), (text) => Buffer.from(unescape(text), "base64").toString("latin1")],
+  [
+    "percent-encoded Base64",
+    (text) => encodeURIComponent(Buffer.from(text).toString("base64")),
+    (text) => Buffer.from(unescape(text), "base64").toString("latin1"),
+  ],
 ];
 
 describe("a secret", () => {

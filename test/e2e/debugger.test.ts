@@ -6,7 +6,7 @@ import { type Socket, connect as connectTo, createServer } from "node:net";
 import { pathToFileURL } from "node:url";
 import { TraceMap, originalPositionFor } from "@jridgewell/trace-mapping";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { peerOf, refusalOfPeer } from "../../src/debugger/loopback-peer.ts";
+import { type PeerRules, peerOf, refusalOfPeer } from "../../src/debugger/loopback-peer.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { DebuggerClient } from "../support/debugger.ts";
 import { PdHome, collect } from "../support/pd.ts";
@@ -355,8 +355,17 @@ describe("pd dev --inspect", () => {
     const asked = (headers: Record<string, string>): Promise<number | undefined> =>
       new Promise((resolve) => get({ host: "127.0.0.1", port, path: "/json/list", headers }, (response) => resolve(response.resume().statusCode)));
     expect(await asked({ host: "evil.example.com" })).toBe(403);
-    expect(await asked({ origin: "https://evil.example.com" })).toBe(403);
-    expect(await asked({})).toBe(200);
+    for (const origin of ["https://evil.example.com", "null", "chrome-extension://abc", "moz-extension://abc", "file://", "vscode-webview://abc", ""])
+      expect([origin, await asked({ origin })]).toEqual([origin, 403]);
+    expect(await asked({ "sec-fetch-site": "cross-site" })).toBe(403);
+    expect([await asked({}), await asked({ origin: "devtools://devtools" }), await asked({ "sec-fetch-site": "none" })]).toEqual([200, 200, 200]);
+    expect((await fetch(`http://${host}/json/list`, { method: "POST" })).status).toBe(405);
+    // Nor does a webhook come here, or to the API: what it is answered could be read with any key.
+    const api = new URL(String((await home.json("status"))["api_url"])).host;
+    for (const url of [`http://${host}/json/list`, `http://localhost:${port}/json/list`, `http://${api}/v1/status`]) {
+      const { id } = await home.json("webhooks", "create", url);
+      expect(await home.json("webhooks", "test", String(id))).toMatchObject({ reason: expect.stringContaining("this server's own") });
+    }
     await expect(DebuggerClient.connect(`ws://${host}/guess`)).rejects.toThrow(/403/);
     const client = await connect(session);
     await expect(DebuggerClient.connect(session.url)).rejects.toThrow(/409/);
@@ -412,12 +421,17 @@ describe("a program of this machine that connects", () => {
     const [socket] = await Promise.all([once(server, "connection").then(([accepted]: Socket[]) => accepted), once(connectTo(port, "127.0.0.1"), "connect")]);
     if (socket === undefined) throw new Error("nobody has connected");
     expect(await peerOf(socket)).toMatchObject({ user: process.getuid?.() });
-    expect(await refusalOfPeer(socket, () => false)).toBeUndefined();
-    expect(await refusalOfPeer(socket, (words) => words.length > 0)).toContain("component");
+    const rules: PeerRules = { isOfComponent: () => false, serverPid: -1, browserPids: new Set() };
+    expect(await refusalOfPeer(socket, rules)).toBeUndefined();
+    expect(await refusalOfPeer(socket, { ...rules, isOfComponent: (words) => words.length > 0 })).toContain("component");
+    // The server itself, and what it has started, such as npm and install scripts, but for the browser of a person.
+    expect(await refusalOfPeer(socket, { ...rules, serverPid: process.pid })).toContain("The server and the programs");
+    expect(await refusalOfPeer(socket, { ...rules, serverPid: process.ppid })).toContain("The server and the programs");
+    expect(await refusalOfPeer(socket, { ...rules, serverPid: process.ppid, browserPids: new Set([process.pid]) })).toBeUndefined();
     const { remotePort, localAddress, localPort } = socket;
     const another = { remoteAddress: "127.0.0.60", remotePort, localAddress, localPort };
     expect(await peerOf(another)).toBeUndefined();
-    expect(await refusalOfPeer(another, () => false)).toContain("Only programs");
+    expect(await refusalOfPeer(another, rules)).toContain("Only programs");
     socket.destroy();
   });
 });

@@ -123,6 +123,7 @@ describe("an account on the page", () => {
       component_path: "uses.mjs",
     });
     const page = await openPage(server, "/sources?action=create&key=uses");
+    await page.getByRole("button", { name: "Load it" }).click();
     await page.getByLabel("size").fill("xl");
     await page.getByRole("button", { name: "Connect an account" }).click();
     await page.getByRole("button", { name: "Sign in by OAuth instead" }).click();
@@ -208,6 +209,35 @@ describe("the page", () => {
     const other = await page.context().newPage();
     await other.goto(server.apiUrl);
     await other.getByLabel("API key").waitFor();
+  });
+
+  it("keeps the key of the tab when a link brings one that is wrong, and asks before it takes another", async () => {
+    const server = await TestServer.inMemory();
+    const { key: others } = await server.client.keys.create({ name: "other", read_only: true });
+    const { page } = await openWindow();
+    const asked: string[] = [];
+    let takes = false;
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.message());
+      void (takes ? dialog.accept() : dialog.dismiss());
+    });
+    const follow = async (link: string): Promise<void> => {
+      await page.goto("about:blank");
+      await page.goto(`${server.apiUrl}/sources#${link}`);
+      await page.getByText("No sources yet").waitFor();
+    };
+    await follow(`key=${server.apiKey}`);
+    await follow("ticket=never-issued");
+    expect(asked).toEqual([]);
+    await follow(`key=${others}`);
+    expect(asked).toEqual([expect.stringContaining("another API key")]);
+    await page.getByRole("link", { name: "New source" }).first().waitFor();
+    takes = true;
+    await follow("key=wrong");
+    await page.getByRole("link", { name: "New source" }).first().waitFor();
+    await follow(`key=${others}`);
+    await page.getByText("may only read").waitFor();
+    expect(asked).toHaveLength(3);
   });
 
   it("opens with a ticket once", async () => {

@@ -73,7 +73,17 @@ describe("a new source on the page", () => {
   it("is begun by the addresses that the contract names, and by pasted code", async () => {
     const server = await withRegistry();
     const page = await openPage(server, "/sources?action=create&key=shop-new-order");
+    const loads: string[] = [];
+    page.on("request", (request) => request.method() === "POST" && loads.push(request.url()));
+    // A stranger may have written the address: it shows what it would do, and waits.
+    await page.getByRole("heading", { name: "Load shop-new-order?" }).waitFor();
+    await page.goto(`${server.apiUrl}/actions?key=shop-create-order`);
+    await page.getByRole("heading", { name: "Load shop-create-order?" }).waitFor();
+    await page.goto(`${server.apiUrl}/sources?action=create&key=shop-new-order`);
+    expect(loads).toEqual([]);
+    await page.getByRole("button", { name: "Load it" }).click();
     await page.getByRole("heading", { name: "New Order" }).waitFor();
+    expect(loads).not.toEqual([]);
     await page.goto(`${server.apiUrl}/sources?action=create&url=${encodeURIComponent("http://127.0.0.1:9/x.js")}`);
     // Whoever was led to such an address has agreed to nothing yet.
     expect(await page.getByLabel("Address of raw code").inputValue()).toBe("http://127.0.0.1:9/x.js");

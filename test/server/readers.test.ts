@@ -100,6 +100,11 @@ describe("a page", () => {
     const late = tickets.issue("key");
     clock.jumpTo(60_000);
     expect(() => tickets.redeem(late)).toThrow("is older than a minute");
+    // Whoever makes very many displaces nobody else's.
+    const [owners, first] = [tickets.issue("owner"), tickets.issue("reader")];
+    const more = Array.from({ length: 500 }, () => tickets.issue("reader"));
+    expect([tickets.redeem(owners), tickets.redeem(more.at(-1) ?? "")]).toEqual(["owner", "reader"]);
+    expect(() => tickets.redeem(first)).toThrow("used before");
   });
 
   it("of another site is refused on every route, whatever it knows", async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../src/system/clock.ts";
+import { OwnPorts } from "../../src/system/own-ports.ts";
 import { isPrivateAddress } from "../../src/system/private-address.ts";
 import { webhookSender } from "../../src/system/webhook-sender.ts";
 import { Receiver } from "../support/receiver.ts";
 
-const sender = webhookSender({ clock: systemClock, allowsPrivate: true, userAgent: "test", answerWithinMs: 300 });
+const ownPorts = new OwnPorts();
+const sender = webhookSender({ clock: systemClock, allowsPrivate: true, userAgent: "test", ownPorts, answerWithinMs: 300 });
 
 async function sendTo(answer: Parameters<typeof Receiver.start>[0]) {
   const { url } = await Receiver.start(answer);
@@ -23,10 +25,29 @@ describe("a message to a receiver", () => {
     expect(await sendTo(answer)).toMatchObject({ kind: "answered", status: 200, answer: expect.stringMatching(/^(thank)?$/) });
   });
 
+  it("that is a port of this server's own is not sent, by whatever name and redirect it gets there", async () => {
+    const { url, received } = await Receiver.start((response) => response.end("the list of what can be debugged"));
+    const { port } = new URL(url);
+    const open = ownPorts.add(Number(port));
+    onTestFinished(open);
+    for (const host of ["127.0.0.1", "localhost", "0.0.0.0", "127.0.0.2", "[::ffff:127.0.0.1]"]) {
+      const message = { url: `http://${host}:${port}/`, id: "m", payload: "1", secrets: ["whsec_eA=="], emitterId: "", eventName: "" };
+      const result = await sender.send(message, new AbortController().signal);
+      expect([host, result]).toEqual([host, { kind: "unreachable", reason: expect.stringMatching(/this server's own|ECONNREFUSED/) }]);
+    }
+    expect(received).toEqual([]);
+    open();
+    expect(
+      await sender.send({ url, id: "m", payload: "1", secrets: ["whsec_eA=="], emitterId: "", eventName: "" }, new AbortController().signal),
+    ).toMatchObject({
+      kind: "answered",
+    });
+  });
+
   it("is given up with all others on their way when the server stops, also before it has left", async () => {
     const over = new AbortController();
     const { url } = await Receiver.start(() => {});
-    const patient = webhookSender({ clock: systemClock, allowsPrivate: true, userAgent: "test" });
+    const patient = webhookSender({ clock: systemClock, allowsPrivate: true, userAgent: "test", ownPorts });
     const warnings: string[] = [];
     const note = (warning: Error): void => void warnings.push(warning.name);
     process.on("warning", note);

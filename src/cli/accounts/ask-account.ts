@@ -1,4 +1,4 @@
-import { select } from "@inquirer/prompts";
+import { select } from "../ask/prompts.ts";
 import type { AccountRecord, OAuthInput } from "../../api/accounts.ts";
 import type { PropRecord } from "../../api/props.ts";
 import type { Client } from "../../client/client.ts";

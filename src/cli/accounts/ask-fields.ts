@@ -1,4 +1,4 @@
-import { input, password } from "@inquirer/prompts";
+import { input, password } from "../ask/prompts.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { answerProblem } from "../ask/answer-check.ts";
 import { type AppFacts, type FieldFacts, handFields } from "./app-facts.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { input } from "@inquirer/prompts";
+import { input } from "../ask/prompts.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
 import { holdingTerminal } from "../spinner.ts";

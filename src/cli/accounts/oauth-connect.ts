@@ -4,7 +4,7 @@ import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
 import { type Arrival, type Callback, listenForCallback, pastedCallback } from "./oauth-callback.ts";
-import { openInBrowser } from "../open-browser.ts";
+import { openInBrowser, webAddress } from "../open-browser.ts";
 import { printNote } from "../reporter.ts";
 
 /** What a person is told in the browser once it has sent them back. */
@@ -25,7 +25,8 @@ export async function connectByOAuth(cli: CliContext, client: Client, { request,
   const hasCallback = !WITHOUT_CALLBACK.includes(request.flow ?? "");
   await using callback = !hasCallback ? undefined : typeof redirect === "number" ? await listenForCallback(redirect) : pastedCallback(cli, redirect);
   let step = await client.accounts.startOAuth(callback === undefined ? request : { ...request, redirect_uri: callback.url });
-  const { flow_id: flowId = "", url = "" } = step;
+  const flowId = step.flow_id ?? "";
+  const url = step.url === undefined ? "" : webAddress(step.url);
   if (step.status === "visit" && callback !== undefined) step = await visit(cli, client, { flowId, url, callback, signal });
   if (step.status === "enter-code") {
     printNote(cli, `Open ${url} and enter ${step.user_code ?? ""}`);

@@ -1,4 +1,4 @@
-import { confirm } from "@inquirer/prompts";
+import { confirm } from "./prompts.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
 import { printNote } from "../reporter.ts";

@@ -1,6 +1,6 @@
 import { coloursFor } from "../colours.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { search } from "@inquirer/prompts";
+import { search } from "./prompts.ts";
 import type { PropRecord } from "../../api/props.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { Choice, Choices } from "./choices.ts";

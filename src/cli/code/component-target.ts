@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { search } from "@inquirer/prompts";
+import { search } from "../ask/prompts.ts";
 import { PdError } from "../../domain/errors.ts";
 import { looksLikeKey, mayBeKey } from "../../domain/registry.ts";
 import type { CodeParams } from "../../api/components.ts";

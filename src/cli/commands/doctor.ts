@@ -91,7 +91,7 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
     );
   if (stop.signal.aborted) printNote(cli, `Stopped after ${report.total}; the same command goes on from there`);
   if (typeof json === "string") await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`);
-  if (json === true) cli.stdout.write(`${JSON.stringify(report)}\n`);
+  if (json === true) printJson(cli, report);
   else printReport(cli, report);
   return report.deployable === report.total && !stop.signal.aborted ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 import { text as readAll } from "node:stream/consumers";
-import { password } from "@inquirer/prompts";
+import { password } from "../ask/prompts.ts";
 import { PdError } from "../../domain/errors.ts";
 import { createClient } from "../../client/client.ts";
 import type { CliContext } from "../context.ts";

@@ -1,4 +1,4 @@
-import { confirm } from "@inquirer/prompts";
+import { confirm } from "../ask/prompts.ts";
 import type { CodeParams, ComponentRecord, DescribedRecord } from "../../api/components.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import { type Client, everyPage } from "../../client/client.ts";

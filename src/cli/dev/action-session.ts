@@ -8,6 +8,7 @@ import { importParams } from "../code/component-target.ts";
 import type { CliContext } from "../context.ts";
 import { type LocalCode, readParams } from "../code/local-code.ts";
 import { printError, printLine, printNote } from "../reporter.ts";
+import { plainText } from "../terminal-text.ts";
 import type { LocalComponent, ReadResult } from "../../code/local-component.ts";
 import { HalfSaves, doubtOfComponent } from "./half-saves.ts";
 import type { ActionRunRecord } from "../../api/invocations.ts";
@@ -135,6 +136,6 @@ class ActionSession {
     const colours = coloursFor(this.#cli.stdout, this.#cli);
     const paint = (line: string): string => (line.startsWith("+") ? colours.green(line) : line.startsWith("-") ? colours.red(line) : line);
     const lines = createTwoFilesPatch("before", "now", before, now, "", "", { context: 1 }).split("\n").slice(4);
-    for (const line of lines.filter((text) => text !== "")) printLine(this.#cli, paint(line));
+    for (const line of lines.filter((text) => text !== "")) printLine(this.#cli, paint(plainText(line)));
   }
 }

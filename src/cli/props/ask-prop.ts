@@ -1,4 +1,4 @@
-import { checkbox, confirm, input, password, select } from "@inquirer/prompts";
+import { checkbox, confirm, input, password, select } from "../ask/prompts.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { kindOfType } from "../../domain/props/kinds.ts";

@@ -1,4 +1,4 @@
-import { checkbox } from "@inquirer/prompts";
+import { checkbox } from "../ask/prompts.ts";
 import { badPropsOf } from "../../client/client.ts";
 import type { PropProblemRecord, PropRecord } from "../../api/props.ts";
 import type { JsonObject } from "../../domain/json.ts";

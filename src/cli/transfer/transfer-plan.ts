@@ -2,6 +2,7 @@ import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts
 import { type FileChange, differenceOf } from "../../domain/text-difference.ts";
 import type { CarriedSource, ExportedRecord } from "../../api/transfer.ts";
 import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/json.ts";
+import { plainLine } from "../terminal-text.ts";
 
 /** What travels beside code and plain values. */
 export interface TransferWishes {
@@ -54,20 +55,21 @@ export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefine
 
 /** A line when it becomes different. */
 export function memberChange(name: string, before: JsonValue | undefined, after: JsonValue | undefined): string[] {
-  return isSameJson(before, after) ? [] : [`~ ${name}: ${shown(before)} → ${shown(after)}`];
+  return isSameJson(before, after) ? [] : [`~ ${plainLine(name)}: ${shown(before)} → ${shown(after)}`];
 }
 
 /** Secrets and variables are told to change, and never shown. */
 function membersChanges(label: string, ...[before, after, hidden]: [JsonObject, JsonObject, ReadonlySet<string>?]): string[] {
   const value = (name: string, given: JsonValue | undefined): string => (label === "env" || hidden?.has(name) === true ? "…" : shown(given));
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted((a, b) => (a < b ? -1 : 1));
-  return names.flatMap((name) => {
-    const [old, next] = [ownMember(before, name), ownMember(after, name)];
+  return names.flatMap((member) => {
+    const [old, next] = [ownMember(before, member), ownMember(after, member)];
+    const name = plainLine(member);
     if (isSameJson(old, next)) return [];
-    if (old === undefined) return [`+ ${label} ${name}: ${value(name, next)}`];
+    if (old === undefined) return [`+ ${label} ${name}: ${value(member, next)}`];
     // What the other side has beside what is sent stays there, but for the store, which is replaced.
-    if (next === undefined) return label === "state" ? [`- ${label} ${name}: ${value(name, old)}`] : [];
-    return [`~ ${label} ${name}: ${value(name, old)} → ${value(name, next)}`];
+    if (next === undefined) return label === "state" ? [`- ${label} ${name}: ${value(member, old)}`] : [];
+    return [`~ ${label} ${name}: ${value(member, old)} → ${value(member, next)}`];
   });
 }
 
@@ -81,7 +83,7 @@ const SIGNS = { added: "+", removed: "-", changed: "~" };
 
 /** Changed files as lines for a person. */
 export function fileLines(changes: readonly FileChange[]): string[] {
-  return changes.flatMap(({ path, kind, lines }) => [`${SIGNS[kind]} ${path}`, ...lines.map((line) => `    ${line}`)]);
+  return changes.flatMap(({ path, kind, lines }) => [`${SIGNS[kind]} ${plainLine(path)}`, ...lines.map((line) => `    ${plainLine(line)}`)]);
 }
 
 /** As it is saved; without a path it is called as the server calls it. */

@@ -1,4 +1,4 @@
-import { search } from "@inquirer/prompts";
+import { search } from "../ask/prompts.ts";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";

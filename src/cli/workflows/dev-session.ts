@@ -16,6 +16,7 @@ import { RETRY_MS, isServerGone } from "../dev/server-gone.ts";
 import { listenToKeys } from "../dev/key-commands.ts";
 import { Timeline } from "../dev/timeline.ts";
 import { printError, printJson, printLine, printNote } from "../reporter.ts";
+import { plainText } from "../terminal-text.ts";
 import { type StandFlags, knownWorkflow, printSent, sendWorkflow } from "./deploy-workflow.ts";
 import { type WorkflowFolder, readWorkflowFolder } from "./folder.ts";
 import { untilRest } from "./until-rest.ts";
@@ -233,7 +234,7 @@ class WorkflowSession {
       return printJson(this.#cli, { run: again, before: last.id, differences: differences.map(({ namespace, path, kind }) => ({ namespace, path, kind })) });
     printLine(this.#cli, runLine(again));
     const colours = coloursFor(this.#cli.stdout, this.#cli);
-    for (const line of differences.flatMap(differenceLines))
+    for (const line of differences.flatMap(differenceLines).map(plainText))
       printLine(this.#cli, `  ${line.startsWith("+") ? colours.green(line) : line.startsWith("-") ? colours.red(line) : colours.dim(line)}`);
   }
 

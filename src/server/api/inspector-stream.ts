@@ -4,7 +4,8 @@ import { type Context, Hono } from "hono";
 import type { DebugNewsRecord } from "../../api/sources.ts";
 import type { DebugSession } from "../../debugger/debug-session.ts";
 import type { InspectorDoor } from "../../debugger/inspector-door.ts";
-import { isLoopbackAddress } from "../../debugger/loopback-peer.ts";
+import type { PeerRules } from "../../debugger/loopback-peer.ts";
+import { isLoopbackAddress } from "../../domain/addresses.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -18,8 +19,9 @@ interface InspectorPorts {
   readonly clock: Clock;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;
-  /** Whether a program, by the words that it was started with, is a component. */
-  readonly isOfComponent: (words: readonly string[]) => boolean;
+  readonly peers: PeerRules;
+  /** Keeps messages of the server away from this TCP port until the returned function is called. */
+  readonly keepPort: (port: number) => () => void;
 }
 
 interface Inspection {
@@ -27,6 +29,7 @@ interface Inspection {
   readonly session: DebugSession;
   readonly door: InspectorDoor;
   readonly news: EventEmitter;
+  readonly freePort: () => void;
 }
 
 const KEY_LENGTH = 32;
@@ -77,7 +80,7 @@ function rootOf(context: Context, { slug }: DebugTarget): string {
   throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(root)} as the folder of the files: it is no file: URL that ends in a slash`);
 }
 
-async function begin({ clock, isOfComponent }: InspectorPorts, target: DebugTarget, { port, root }: { port: number; root: string }): Promise<Inspection> {
+async function begin({ clock, peers, keepPort }: InspectorPorts, target: DebugTarget, { port, root }: { port: number; root: string }): Promise<Inspection> {
   const news = new EventEmitter();
   const tell = (record: DebugNewsRecord): void => void news.emit("news", record);
   // Nobody debugs on most servers.
@@ -86,12 +89,12 @@ async function begin({ clock, isOfComponent }: InspectorPorts, target: DebugTarg
     import("../../debugger/inspector-door.ts"),
   ]);
   const session = new Session({ url: `headwater:///${target.slug}.mjs`, root, tell });
-  const door = await Door.open(session, { port, title: target.title, key: clock.randomText(KEY_LENGTH), isOfComponent });
-  return { target, session, door, news };
+  const door = await Door.open(session, { port, title: target.title, key: clock.randomText(KEY_LENGTH), peers });
+  return { target, session, door, news, freePort: keepPort(door.port) };
 }
 
 /** What the debugger does is told from the first moment on: the code may stand still while it is loaded. */
-async function* told({ signal }: InspectorPorts, { target, session, door, news }: Inspection, gone: AbortSignal): AsyncGenerator<Message> {
+async function* told({ signal }: InspectorPorts, { target, session, door, news, freePort }: Inspection, gone: AbortSignal): AsyncGenerator<Message> {
   const listening: DebugNewsRecord = { kind: "listening", url: door.url, port: door.port };
   const over = AbortSignal.any([signal, gone, target.gone]);
   // Whoever leaves lets what stands still go on, also what is still being loaded.
@@ -110,6 +113,7 @@ async function* told({ signal }: InspectorPorts, { target, session, door, news }
     if (!over.aborted) throw error;
   } finally {
     await door.close();
+    freePort();
     await begun.catch(() => {});
     if (!signal.aborted) await target.end(session);
   }

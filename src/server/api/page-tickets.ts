@@ -3,8 +3,8 @@ import type { Clock } from "../../ports/clock.ts";
 
 /** A browser is opened and asks within this time. */
 const VALID_MS = 60_000;
-/** Nobody opens so many pages at once. */
-const MOST = 100;
+/** Chosen: nobody opens more pages at once with one key. */
+const MOST_OF_KEY = 20;
 
 interface Issued {
   readonly key: string;
@@ -25,7 +25,10 @@ export class PageTickets {
 
   issue(key: string): string {
     const now = this.#clock.now();
-    for (const [ticket, { until }] of this.#issued) if (until <= now || this.#issued.size >= MOST) this.#issued.delete(ticket);
+    for (const [ticket, { until }] of this.#issued) if (until <= now) this.#issued.delete(ticket);
+    // A key displaces its own oldest tickets, and never those of another key.
+    const [oldest, ...others] = [...this.#issued].filter(([, issued]) => issued.key === key);
+    if (oldest !== undefined && others.length + 1 >= MOST_OF_KEY) this.#issued.delete(oldest[0]);
     const ticket = this.#clock.randomText(32);
     this.#issued.set(ticket, { key, until: now + VALID_MS });
     return ticket;

@@ -17,6 +17,7 @@ import { dataStoreRoutes } from "./data-stores.ts";
 import { streamRoutes } from "./event-stream.ts";
 import { eventRoutes } from "./events.ts";
 import { inspectorRoutes } from "./inspector-stream.ts";
+import type { PeerRules } from "../../debugger/loopback-peer.ts";
 import { invocationRoutes } from "./invocations.ts";
 import { mountAgents } from "./mcp.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -42,8 +43,10 @@ export interface ApiSettings {
   readonly clock: Clock;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;
-  /** Whether a program, by the words that it was started with, is a component. */
-  readonly isOfComponent: (words: readonly string[]) => boolean;
+  /** Which programs of this machine may not debug. */
+  readonly peers: PeerRules;
+  /** Keeps messages of the server away from this TCP port until the returned function is called. */
+  readonly keepPort: (port: number) => () => void;
   readonly log: Log;
   readonly version: string;
   /** Where this API is reached, known once it listens. */
@@ -99,7 +102,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   mountBackup(app, settings.backup);
   mountAgents(app, { url: settings.url, version, clock: settings.clock });
   app.route("/", streamRoutes(engine));
-  app.route("/", inspectorRoutes({ engine, debuggers, clock: settings.clock, signal: settings.signal, isOfComponent: settings.isOfComponent }));
+  app.route("/", inspectorRoutes({ ...settings, engine, debuggers }));
   return app;
 }
 

@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
 import type { CodeParams, DescribedRecord } from "../../api/components.ts";
 import { useQuery } from "../address.ts";
+import { agreeTo } from "../agreed.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { ComponentForm } from "../form/component-form.tsx";
 import { given, named, usePropValues } from "../form/use-prop-values.ts";
+import { Agreement } from "../parts/agreement.tsx";
 import { Described, DescribedHead } from "../parts/described.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { Empty } from "../parts/problem.tsx";
@@ -25,12 +27,21 @@ export function ActionsPage() {
       {key === "" ? (
         <>
           <h1>Actions</h1>
-          <RegistrySearch type="action" placeholder="What should it do?" onChoose={setKey} />
+          <RegistrySearch
+            type="action"
+            placeholder="What should it do?"
+            onChoose={(chosen) => {
+              agreeTo(chosen);
+              setKey(chosen);
+            }}
+          />
         </>
       ) : (
-        <Described code={code} back="Actions" onBack={() => setKey("")}>
-          {(described) => <RunForm code={code} described={described} />}
-        </Described>
+        <Agreement key={key} of={key} to="run it once" onRefuse={() => setKey("")}>
+          <Described code={code} back="Actions" onBack={() => setKey("")}>
+            {(described) => <RunForm code={code} described={described} />}
+          </Described>
+        </Agreement>
       )}
     </div>
   );

@@ -3,7 +3,9 @@ import { Link } from "wouter-preact";
 import type { CodeParams } from "../../api/components.ts";
 import { useQuery } from "../address.ts";
 import { dropDraft, readDraft } from "../form/draft.ts";
+import { agreeTo } from "../agreed.ts";
 import { useMayChange } from "../app-context.ts";
+import { Agreement } from "../parts/agreement.tsx";
 import { Described } from "../parts/described.tsx";
 import { Empty } from "../parts/problem.tsx";
 import { ChooseCode } from "./choose-code.tsx";
@@ -34,7 +36,10 @@ export function NewSourcePage() {
       </p>
       {code === undefined ? (
         <ChooseCode
-          onKey={setKey}
+          onKey={(chosen) => {
+            agreeTo(chosen);
+            setKey(chosen);
+          }}
           onUrl={(given) => {
             setAgreed(given);
             setUrl(given);
@@ -42,11 +47,24 @@ export function NewSourcePage() {
           onCode={setText}
         />
       ) : (
-        <Described code={code} back="Choose another" onBack={back}>
-          {(described) => <DeployForm code={code} described={described} />}
-        </Described>
+        <AgreedCode code={code} onBack={back} />
       )}
     </div>
+  );
+}
+
+function AgreedCode({ code, onBack }: { code: CodeParams; onBack: () => void }) {
+  const form = (
+    <Described code={code} back="Choose another" onBack={onBack}>
+      {(described) => <DeployForm code={code} described={described} />}
+    </Described>
+  );
+  return code.key === undefined ? (
+    form
+  ) : (
+    <Agreement key={code.key} of={code.key} to="deploy it" onRefuse={onBack}>
+      {form}
+    </Agreement>
   );
 }
 

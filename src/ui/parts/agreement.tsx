@@ -1,0 +1,43 @@
+import { useState } from "preact/hooks";
+import { agreeTo, isAgreedTo } from "../agreed.ts";
+
+interface AgreementProps {
+  /** Key of a component that the address of the page names. */
+  readonly of: string;
+  /** What the component would be loaded for, as in "deploy it". */
+  readonly to: string;
+  readonly onRefuse: () => void;
+  readonly children: preact.ComponentChildren;
+}
+
+/** Shows what an address asks for, and waits: a stranger may have written the address, and loading a component runs its code. */
+export function Agreement({ of: key, to, onRefuse, children }: AgreementProps) {
+  const [isAgreed, setAgreed] = useState(false);
+  if (isAgreed || isAgreedTo(key)) return <>{children}</>;
+  return (
+    <section class="panel padded stack">
+      <h1>
+        Load <bdi>{key}</bdi>?
+      </h1>
+      <p>
+        The address of this page asks for the component <code>{key}</code>, to {to}. The server would fetch it from its registries and run its code to read what
+        it declares. Nothing has been fetched.
+      </p>
+      <div class="row">
+        <button
+          type="button"
+          class="button filled"
+          onClick={() => {
+            agreeTo(key);
+            setAgreed(true);
+          }}
+        >
+          Load it
+        </button>
+        <button type="button" class="button" onClick={onRefuse}>
+          Choose another
+        </button>
+      </div>
+    </section>
+  );
+}
