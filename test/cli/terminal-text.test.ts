@@ -83,6 +83,7 @@ describe("a question", () => {
     expect(runs.map(({ answered }) => answered)).toEqual([hostile, true, hostile]);
     for (const { shown } of runs) {
       expect(shown).toContain("\\u001b]0;title");
+      // oxlint-disable-next-line no-control-regex -- these are what it is about
       expect(shown).not.toMatch(/\u001b\]0|\u001b\[8m|\u202e|\u0007/);
     }
   });
