@@ -15,7 +15,11 @@ export const bareNpm: Npm = {
   runScripts: (settings) => runBare(SCRIPT_WORDS, settings),
 };
 
-export const SCRIPT_WORDS = ["rebuild", "--loglevel=error"];
+/**
+ * Scripts get npm's own output in place of pipes. npm waits until its pipes are closed, and a script that leaves a
+ * process in the background would hold it as long as that process has them open.
+ */
+export const SCRIPT_WORDS = ["rebuild", "--loglevel=error", "--foreground-scripts"];
 
 async function runBare(words: readonly string[], settings: CommandSettings): Promise<CommandResult> {
   try {

@@ -3,6 +3,8 @@ import { PdError, codeOf } from "../domain/errors.ts";
 
 /** The end of what a command prints: that is where it says why it failed. */
 const KEPT_OUTPUT = 1_000_000;
+/** Chosen: output that was written before a command has ended is read within this time. */
+const LAST_OUTPUT_MS = 500;
 
 export interface CommandSettings {
   /** Where it runs. */
@@ -24,8 +26,8 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command and collects what it prints. When it has to end before its time, everything that it has started ends
- * with it. Throws PD_STOPPING when the signal aborts, PD_COMMAND_FAILED when it cannot be started or takes too long.
+ * Runs a command and collects what it prints. What it leaves in the background ends with it and does not hold the
+ * result: a process in its group is killed, and output of one that has left the group is no longer read. Throws PD_STOPPING when the signal aborts, PD_COMMAND_FAILED when it cannot be started or takes too long.
  */
 export function runCommand(command: string, words: readonly string[], { folder, signal, timeoutMs, env, files = [] }: CommandSettings): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
@@ -58,6 +60,13 @@ export function runCommand(command: string, words: readonly string[], { folder, 
     child.once("error", (error) => {
       settle();
       reject(failed(command, error.message));
+    });
+    child.once("exit", () => {
+      if (child.pid !== undefined) killGroup(child.pid, isWindows);
+      setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, LAST_OUTPUT_MS).unref();
     });
     child.once("close", (code) => {
       settle();

@@ -1,4 +1,5 @@
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
@@ -80,6 +81,20 @@ describe("npm within the wall", () => {
     expect(found["settings"]).not.toMatch(/_authToken|password-in-address/);
     expect(await readdir(packages)).not.toContain("planted");
     expect(await readFile(join(home, "diary"), "utf8")).toBe("secret");
+  });
+
+  it.each([
+    ["wall", "sleep 4567890 &"],
+    ["wall", "setsid sleep 4567890 & sleep 4567890 &"],
+    ["belt", "sleep 4567890 &"],
+  ] as const)("is not held in the %s by a process that a script leaves in the background: %s", async (sandboxUse, script) => {
+    const registry = await FakeRegistry.start();
+    await registry.publish("lingering", "1.0.0", {}, { scripts: { postinstall: script }, hasInstallScript: true });
+    await withHome(registry);
+    const server = await TestServer.start({ sandboxUse, allowScripts: "true" });
+    const source = await server.deploy('import version from "lingering"; export default { name: "t", version: "1", run() { return version; } };');
+    expect((await source.run())["outcome"]).toBe("returned");
+    await expect.poll(() => spawnSync("pgrep", ["-f", "sleep 4567890"]).status).toBe(1);
   });
 
   it("hangs at nothing that a script leaves in the place of what is read afterwards", async () => {
