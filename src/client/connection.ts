@@ -1,6 +1,6 @@
 import { PdError, codeOf, isErrorCode, messageOf } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
-import { type Answer, type Sending, sendRequest, textOf } from "../system/http-client.ts";
+import { type Answer, type Sending, Silence, sendRequest, textOf } from "../system/http-client.ts";
 
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -37,6 +37,12 @@ const ALIVE_TIMEOUT_MS = 3000;
 /** Longer answers are not those of a server of this kind. */
 const MOST_BYTES = 256_000_000;
 const MOST_STEP_BYTES = 10_000;
+/** Of a refusal, or of what tells that a server is there. */
+const MOST_SHORT_BYTES = 1_000_000;
+/** Chosen: what is only read begins within this time, also the copy of a large database. Deploys and runs may take longer. */
+const READ_WITHIN_MS = 600_000;
+/** A server opens a stream at once; one of this kind gives a sign of life every 15 s. */
+const SILENT_MS = 45_000;
 
 /** Speaks HTTP with one server. Throws the server's own errors as PdError, and PD_SERVER_UNREACHABLE. */
 export class Connection {
@@ -67,7 +73,7 @@ export class Connection {
   async listens(): Promise<"answers" | "silent" | "nobody"> {
     try {
       const answer = await this.#sendOnce({ method: "GET", path: "/v1/status" }, { timeoutMs: ALIVE_TIMEOUT_MS });
-      return parseJson(await textOf(answer, MOST_BYTES)) !== undefined && answer.ok ? "answers" : "nobody";
+      return parseJson(await textOf(answer, MOST_SHORT_BYTES)) !== undefined && answer.ok ? "answers" : "nobody";
     } catch (error) {
       return codeOf(error) === "ETIMEDOUT" ? "silent" : "nobody";
     }
@@ -129,15 +135,30 @@ export class Connection {
     await this.#reach();
     const answer = await this.#send({ method: "GET", path });
     if (!answer.ok) throw await refusalOf(answer, `GET ${path}`);
-    return { bytes: Number(answer.headers.get("content-length") ?? 0), body: this.#told(answer.body ?? emptyBody()) };
+    return { bytes: Number(answer.headers.get("content-length") ?? 0), body: this.#downloaded(answer) };
   }
 
-  /** A server that ends in the middle is told as one that does not answer. */
-  async *#told(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  /** Throws PD_SERVER_UNREACHABLE when the server ends in the middle or falls silent. */
+  async *#downloaded(answer: Answer): AsyncGenerator<Uint8Array> {
+    const reader = answer.body?.getReader();
+    let isSilent = false;
+    const silence = new Silence(SILENT_MS, () => {
+      isSilent = true;
+      void reader?.cancel().catch(() => {});
+    });
     try {
-      yield* body;
+      for (;;) {
+        const chunk = await reader?.read();
+        if (isSilent) throw new Error(`it sent nothing for ${SILENT_MS / 1000} s`);
+        if (chunk === undefined || chunk.done) return;
+        silence.heard();
+        if (chunk.value instanceof Uint8Array) yield chunk.value;
+      }
     } catch (error) {
-      throw this.#unreachable(error);
+      throw this.#unreachable(isSilent ? new Error(`it sent nothing for ${SILENT_MS / 1000} s`) : error);
+    } finally {
+      silence.end();
+      await reader?.cancel().catch(() => {});
     }
   }
 
@@ -145,7 +166,7 @@ export class Connection {
   async open(path: string, { headers, signal }: { headers: Readonly<Record<string, string>>; signal: AbortSignal }): Promise<Answer> {
     await this.#reach();
     await this.#locate();
-    return this.#sendOnce({ method: "GET", path }, { headers, signal });
+    return this.#sendOnce({ method: "GET", path }, { headers, signal, headTimeoutMs: SILENT_MS });
   }
 
   async #perform(request: Request): Promise<JsonValue | undefined> {
@@ -176,13 +197,14 @@ export class Connection {
     {
       ask = sendRequest,
       ...more
-    }: { timeoutMs?: number; headers?: Readonly<Record<string, string>>; signal?: AbortSignal; ask?: ConnectionOptions["ask"] } = {},
+    }: { timeoutMs?: number; headTimeoutMs?: number; headers?: Readonly<Record<string, string>>; signal?: AbortSignal; ask?: ConnectionOptions["ask"] } = {},
   ): Promise<Answer> {
     const { baseUrl, key } = this.#server;
     const tracking = progressId === undefined ? {} : { "pd-progress": progressId };
     const headers = { ...more.headers, ...tracking, authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
     const { signal = this.#options.signal ?? null } = more;
-    return ask(baseUrl + path, { ...more, signal, method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const head = method === "GET" ? { headTimeoutMs: READ_WITHIN_MS } : {};
+    return ask(baseUrl + path, { ...head, ...more, signal, method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   }
 
   async #locate(): Promise<ServerAddress> {
@@ -196,8 +218,6 @@ export class Connection {
   }
 }
 
-async function* emptyBody(): AsyncGenerator<Uint8Array> {}
-
 /** fetch tells the network's reason as the cause of its own error. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? error.cause : error;
@@ -210,7 +230,7 @@ function isRefused(error: unknown): boolean {
 
 /** What a server says that refuses a call. `call`: for one that says nothing. */
 export async function refusalOf(answer: Answer, call: string): Promise<PdError> {
-  const value = parseJson(await textOf(answer, MOST_BYTES).catch(() => ""));
+  const value = parseJson(await textOf(answer, MOST_SHORT_BYTES).catch(() => ""));
   const told = isRecord(value) ? value : {};
   const { fix: advice, ...details } = isRecord(told["details"]) ? told["details"] : {};
   const message = typeof told["error"] === "string" ? told["error"] : `${call} was answered with status ${answer.status}`;

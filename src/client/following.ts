@@ -1,7 +1,9 @@
 import { type Answer, Silence, sleep } from "../system/http-client.ts";
 import { createParser } from "eventsource-parser";
+import { PdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
-import { type Connection, refusalOf } from "./connection.ts";
+import { LIMITS } from "../domain/limits.ts";
+import { CHECK_ADDRESS, type Connection, refusalOf } from "./connection.ts";
 
 export interface FollowSettings {
   /** Begins with what came after the event of this id, after `0-0` with all that are kept; absent: with what comes from now on. */
@@ -19,6 +21,10 @@ const MAY_PASS_STATUS = 500;
 /** The server gives a sign of life every 15 s: one that gives none for so long is gone. */
 const SILENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 500;
+/** Between these a server may choose how long a reader waits before it connects again. */
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [100, 60_000];
+/** An event as JSON: its payload, in which each character may be escaped, and what is told beside it. */
+const MOST_CHARACTERS = 2 * LIMITS.value + 1_000_000;
 /** No event has this id: all come after it. */
 const ALL = "0-0";
 
@@ -121,7 +127,11 @@ export class Following<Item> implements AsyncIterable<Item> {
         if (isJsonObject(data)) found.push(this.#read(data));
       },
       onComment: (text) => this.#heed(text),
-      onRetry: (ms) => (this.#pauseMs = ms),
+      onRetry: (ms) => (this.#pauseMs = Math.min(Math.max(ms, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)),
+      maxBufferSize: MOST_CHARACTERS,
+      onError: (error) => {
+        if (error.type === "max-buffer-size-exceeded") throw tooLong(this.#path);
+      },
     });
     const decoder = new TextDecoder();
     const reader = answer.body?.getReader();
@@ -137,12 +147,19 @@ export class Following<Item> implements AsyncIterable<Item> {
         if (chunk.value instanceof Uint8Array) parser.feed(decoder.decode(chunk.value, { stream: true }));
         yield* found.splice(0);
       }
-    } catch {
-      // Cut off: it is connected again.
+    } catch (error) {
+      // Anything else is the network's, and it is connected again. What is too long would come again.
+      if (error instanceof PdError) throw error;
     } finally {
       silence.end();
       signal?.removeEventListener("abort", stop);
       await reader?.cancel().catch(() => {});
     }
   }
+}
+
+function tooLong(path: string): PdError {
+  return new PdError("PD_SERVER_UNREACHABLE", `Cannot follow ${path}: the server sent more than ${MOST_CHARACTERS} characters that are no whole event`, {
+    fix: CHECK_ADDRESS,
+  });
 }

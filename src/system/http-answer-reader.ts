@@ -15,6 +15,9 @@ export interface AnswerSink {
 /** Longer ones are those of no server of ours. */
 const MOST_HEAD_BYTES = 65_536;
 const MOST_LINE_BYTES = 4096;
+/** Answers that only announce the answer (100 to 199), and lines behind its last chunk. */
+const MOST_ANNOUNCEMENTS = 10;
+const MOST_TRAILERS = 100;
 const HEAD_ENDS = "\r\n\r\n";
 const LINE_ENDS = "\r\n";
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
@@ -34,6 +37,8 @@ export class AnswerReader {
   #kept: Buffer | undefined;
   /** Bytes of the body, or of a chunk, that are still to come. */
   #left = 0;
+  #announcements = 0;
+  #trailers = 0;
   #endsWithConnection = false;
   #isReusable = false;
 
@@ -72,6 +77,7 @@ export class AnswerReader {
     const statusCode = Number(status);
     if (statusCode === 101) throw new Error("the other side speaks another protocol from now on, which nobody asked for");
     // The answer itself follows.
+    if (statusCode < 200 && ++this.#announcements > MOST_ANNOUNCEMENTS) throw new Error(`what came are more than ${MOST_ANNOUNCEMENTS} announcements of an answer`);
     if (statusCode >= 200) this.#begin({ statusCode, headers: headersOf(lines) }, version === "1");
     return bytes.subarray(end + HEAD_ENDS.length);
   }
@@ -129,6 +135,7 @@ export class AnswerReader {
   readonly #readTrailer: Step = (bytes) => {
     const line = lineOf(bytes);
     if (line === undefined) return undefined;
+    if (++this.#trailers > MOST_TRAILERS) throw new Error(`what came has more than ${MOST_TRAILERS} lines behind its body`);
     if (line === "") this.#step = undefined;
     return afterLine(bytes, line);
   };

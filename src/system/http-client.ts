@@ -10,6 +10,8 @@ export interface Sending {
   readonly signal?: AbortSignal | null;
   /** For the whole answer; absent: as long as it takes. */
   readonly timeoutMs?: number;
+  /** Until the answer begins, in ms. Omitted when that may take as long as it takes. */
+  readonly headTimeoutMs?: number;
 }
 
 /** What comes back; the part of `Response` that is used, which a browser has as well. */
@@ -33,15 +35,18 @@ type Message = PlainMessage | IncomingMessage;
  * time: the server sets the limits. What is only read is followed to where the server says that it lies.
  */
 export async function sendRequest(url: string, sending: Sending = {}): Promise<Answer> {
-  const { method = "GET", signal, timeoutMs } = sending;
+  const { method = "GET", signal, timeoutMs, headTimeoutMs } = sending;
   const cut = new Cut();
   const stop = (): void => cut.cut(signal?.reason);
   signal?.addEventListener("abort", stop);
   if (signal?.aborted === true) stop();
   const timer =
     timeoutMs === undefined ? undefined : setTimeout(() => cut.cut(asOfSystem(`no answer within ${timeoutMs / 1000} s`, "ETIMEDOUT")), timeoutMs).unref();
+  const headTimer =
+    headTimeoutMs === undefined ? undefined : setTimeout(() => cut.cut(asOfSystem(`no answer within ${headTimeoutMs / 1000} s`, "ETIMEDOUT")), headTimeoutMs).unref();
   const over = (): void => {
     clearTimeout(timer);
+    clearTimeout(headTimer);
     signal?.removeEventListener("abort", stop);
   };
   try {
@@ -53,7 +58,10 @@ export async function sendRequest(url: string, sending: Sending = {}): Promise<A
         method === "GET" && error instanceof Hangup ? exchange(target, options, { cut, isFresh: true }) : Promise.reject(error),
       );
       const next = method === "GET" && redirects < MOST_REDIRECTS ? redirectOf(message, target) : undefined;
-      if (next === undefined) return answerOf(message.once("close", over));
+      if (next === undefined) {
+        clearTimeout(headTimer);
+        return answerOf(message.once("close", over));
+      }
       // Nobody reads what it says besides, and it need not end.
       message.on("error", () => {}).destroy();
       // The key is for the server that was meant.
@@ -110,16 +118,38 @@ export class Silence {
   }
 }
 
-/** The text of an answer, up to so many bytes. Throws when it is longer. */
-export async function textOf({ body }: Pick<Answer, "body">, mostBytes: number): Promise<string> {
+/** Chosen: a server of this kind sends a body that it has already, so only the network takes time. */
+const BODY_WITHIN_MS = 300_000;
+
+/** Reads the body of an answer as text. Throws when it has more bytes than `mostBytes`, or does not end within `withinMs`. */
+export async function textOf({ body }: Pick<Answer, "body">, mostBytes: number, withinMs = BODY_WITHIN_MS): Promise<string> {
+  const reader = body?.getReader();
+  if (reader === undefined) return "";
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    void reader.cancel().catch(() => {});
+  }, withinMs);
   const decoder = new TextDecoder();
   let [text, size] = ["", 0];
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
-    text += decoder.decode(chunk, { stream: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (isLate || done) break;
+      if (!(value instanceof Uint8Array)) continue;
+      size += value.length;
+      if (size > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
+      text += decoder.decode(value, { stream: true });
+    }
+    if (isLate) throw new Error("the answer was cut off");
+    return text + decoder.decode();
+  } catch (error) {
+    if (isLate) throw new Error(`the answer did not end within ${withinMs / 1000} s`, { cause: error });
+    await reader.cancel().catch(() => {});
+    throw error;
+  } finally {
+    clearTimeout(timer);
   }
-  return text + decoder.decode();
 }
 
 /** Resolves when the answer begins. */

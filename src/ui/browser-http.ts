@@ -6,20 +6,48 @@ export interface Sending {
   readonly signal?: AbortSignal | null;
   readonly redirect?: "follow" | "manual";
   readonly timeoutMs?: number;
+  readonly headTimeoutMs?: number;
 }
 
 export type Answer = Response;
 
 /** No cookie goes with it: the key is in a header. */
-export function sendRequest(url: string, { timeoutMs, signal = null, headers, ...rest }: Sending = {}): Promise<Answer> {
+export function sendRequest(url: string, { timeoutMs, headTimeoutMs: _head, signal = null, headers, ...rest }: Sending = {}): Promise<Answer> {
   const limits = [...(signal === null ? [] : [signal]), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])];
   return fetch(url, { ...rest, headers: { ...headers }, credentials: "omit", cache: "no-store", signal: limits.length === 0 ? null : AbortSignal.any(limits) });
 }
 
-export async function textOf(answer: Answer, mostBytes: number): Promise<string> {
-  const text = await answer.text();
-  if (text.length > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
-  return text;
+const BODY_WITHIN_MS = 300_000;
+
+/** Reads the body of an answer as text. Throws when it has more bytes than `mostBytes`, or does not end within `withinMs`. */
+export async function textOf({ body }: Answer, mostBytes: number, withinMs = BODY_WITHIN_MS): Promise<string> {
+  const reader = body?.getReader();
+  if (reader === undefined) return "";
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    void reader.cancel().catch(() => {});
+  }, withinMs);
+  const decoder = new TextDecoder();
+  let [text, size] = ["", 0];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (isLate || done) break;
+      if (!(value instanceof Uint8Array)) continue;
+      size += value.length;
+      if (size > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
+      text += decoder.decode(value, { stream: true });
+    }
+    if (isLate) throw new Error("the answer was cut off");
+    return text + decoder.decode();
+  } catch (error) {
+    if (isLate) throw new Error(`the answer did not end within ${withinMs / 1000} s`, { cause: error });
+    await reader.cancel().catch(() => {});
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Rejects when the signal aborts. */

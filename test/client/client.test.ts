@@ -157,6 +157,41 @@ describe("a stream", () => {
     expect(all).toEqual([2, 1, 2]);
   });
 
+  it("that has no line end fills no memory, and one that never stops inviting is not followed at once", async () => {
+    let connections = 0;
+    const url = await startHttpServer((_request, response) => {
+      connections++;
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const more = (): void => {
+        while (response.write(Buffer.alloc(1_000_000, "x")));
+        response.once("drain", more);
+      };
+      more();
+    });
+    const before = process.memoryUsage().rss;
+    const read = async (): Promise<void> => {
+      for await (const _event of createClient({ baseUrl: url, key: "" }).follow.events("orders"));
+    };
+    await expect(read()).rejects.toMatchObject({ code: "PD_SERVER_UNREACHABLE", message: expect.stringContaining("no whole event") });
+    expect(connections).toBe(1);
+    expect(process.memoryUsage().rss - before).toBeLessThan(400_000_000);
+    let inviting = 0;
+    const inviter = await startHttpServer((_request, response) => {
+      inviting++;
+      response.writeHead(200, { "content-type": "text/event-stream" }).end("retry: 0\n\n");
+    });
+    const over = new AbortController();
+    const following = (async () => {
+      for await (const _event of createClient({ baseUrl: inviter, key: "" }).follow.events("orders", { signal: over.signal }));
+    })();
+    await expect.poll(() => inviting).toBeGreaterThan(2);
+    const [count, at] = [inviting, performance.now()];
+    await expect.poll(() => inviting).toBeGreaterThan(count + 1);
+    expect(performance.now() - at).toBeGreaterThan(90);
+    over.abort();
+    await following;
+  });
+
   it("tells what a source does", async () => {
     const client = clientOf(await TestServer.inMemory());
     const { id } = await client.sources.deploy({ component_code: COUNTER });

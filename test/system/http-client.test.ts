@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { createServer as createTcpServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sendRequest, textOf } from "../../src/system/http-client.ts";
 import { eventually } from "../support/eventually.ts";
@@ -45,6 +46,38 @@ describe("a request of the client", () => {
     });
     expect(await textOf(await sendRequest(url), 100)).toBe("there");
     await closed;
+  });
+
+  it("is given up when its answer does not begin, or does not end, in time", async () => {
+    const silent = await startHttpServer(() => {});
+    await expect(sendRequest(silent, { headTimeoutMs: 50 })).rejects.toThrow("no answer within 0.05 s");
+    const dripping = await startHttpServer((_request, response) => {
+      const timer = setInterval(() => response.write(" "), 5);
+      response.once("close", () => clearInterval(timer));
+    });
+    // What has begun in time may go on, as streams do.
+    const answer = await sendRequest(dripping, { headTimeoutMs: 5000 });
+    await expect(textOf(answer, 1000, 50)).rejects.toThrow("did not end within 0.05 s");
+  });
+
+  it.each([
+    ["announcements of an answer", "HTTP/1.1 102 Processing\r\n\r\n"],
+    ["lines behind its body", "x: y\r\n"],
+  ])("is given up when its %s never end", async (what, line) => {
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {});
+      if (line.startsWith("x")) socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n");
+      const more = (): void => {
+        while (!socket.destroyed && socket.write(line.repeat(100)));
+        socket.once("drain", more);
+      };
+      more();
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const address = server.address();
+    const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/`;
+    await expect(sendRequest(url).then((answer) => textOf(answer, 1000))).rejects.toThrow(what);
   });
 
   it("is not followed for ever", async () => {
