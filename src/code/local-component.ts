@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type BuildContext, type BuildResult as EsbuildResult, type Metafile, type Plugin, context } from "esbuild";
 import { PdError, messageOf } from "../domain/errors.ts";
@@ -10,6 +10,7 @@ import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
 import { holdService, letGoOf, onService, serviceLife } from "./esbuild-service.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
+import { ProjectRoot } from "../system/project-root.ts";
 import { readNow, readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
 
 export type ReadResult =
@@ -26,7 +27,7 @@ export class LocalComponent {
   /** As it was named. */
   readonly entry: string;
   #place: string;
-  readonly #root: string;
+  readonly #root: ProjectRoot;
   #context: LocalContext;
   /** Of the process that holds the context. */
   #life: AbortSignal = serviceLife();
@@ -36,8 +37,11 @@ export class LocalComponent {
   /** What was found when it was last compiled. */
   #known: { readonly names: string; readonly packages: ReadonlySet<string> } | undefined;
 
-  /** `root`: nothing above this folder belongs to the component. Throws PD_FILE_NOT_FOUND. */
-  static async open(path: string, root = "/"): Promise<LocalComponent> {
+  /**
+   * `root`: only files in there belong to the component; when omitted, the project that its path is in. Throws
+   * PD_FILE_NOT_FOUND, and PD_BAD_INPUT when the entry is a link that leads out of the root.
+   */
+  static async open(path: string, root?: ProjectRoot): Promise<LocalComponent> {
     const entry = resolve(path);
     const found = await stat(entry).catch(() => undefined);
     if (found?.isFile() !== true) {
@@ -47,11 +51,12 @@ export class LocalComponent {
           : ["it is no file", "Name the file in it that exports the component"];
       throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path === "" ? '""' : path}: ${problem}`, { fix });
     }
-    const place = await realpath(entry);
-    return new LocalComponent({ entry, place, root: await realpath(root) }, await onService(() => contextOf(place)));
+    const project = root ?? (await ProjectRoot.of(entry));
+    const place = await project.place(entry);
+    return new LocalComponent({ entry, place, root: project }, await onService(() => contextOf(place, project)));
   }
 
-  private constructor({ entry, place, root }: { entry: string; place: string; root: string }, build: LocalContext) {
+  private constructor({ entry, place, root }: { entry: string; place: string; root: ProjectRoot }, build: LocalContext) {
     this.entry = entry;
     this.#place = place;
     this.#root = root;
@@ -80,7 +85,11 @@ export class LocalComponent {
 
   /** Reads all files as they are now. */
   async read(): Promise<ReadResult> {
-    await this.#follow();
+    try {
+      await this.#follow();
+    } catch (error) {
+      return { kind: "failed", problems: [{ text: messageOf(error) }], files: this.#watched };
+    }
     for (let tries = 1; ; tries++) {
       const compiled = await this.#compile();
       if (!("metafile" in compiled)) return compiled;
@@ -101,7 +110,7 @@ export class LocalComponent {
 
   /** A link may lead elsewhere by now, or have become a file. */
   async #follow(): Promise<void> {
-    const place = await realpath(this.entry).catch(() => this.#place);
+    const place = await this.#root.place(this.entry).catch((error: unknown) => (error instanceof PdError ? Promise.reject(error) : this.#place));
     if (place === this.#place) return;
     await letGoOf(this.#context);
     this.#place = place;
@@ -113,7 +122,7 @@ export class LocalComponent {
   /** One that comes when nobody waits for it any more is let go of at once. */
   async #setContext(place: string): Promise<void> {
     this.#life = serviceLife();
-    this.#context = await contextOf(place);
+    this.#context = await contextOf(place, this.#root);
     if (this.#disposed !== undefined) await letGoOf(this.#context);
   }
 
@@ -145,7 +154,7 @@ export class LocalComponent {
   }
 }
 
-function contextOf(entry: string): Promise<LocalContext> {
+function contextOf(entry: string, root: ProjectRoot): Promise<LocalContext> {
   return context({
     entryPoints: [entry],
     absWorkingDir: dirname(entry),
@@ -159,7 +168,7 @@ function contextOf(entry: string): Promise<LocalContext> {
     // The files are sent under the names that are imported, so what lies behind a link is taken to lie where the link is.
     preserveSymlinks: true,
     loader: { ".html": "text", ".md": "text", ".graphql": "text" },
-    plugins: [importsLeftAlone],
+    plugins: [filesOf(root)],
   });
 }
 
@@ -167,21 +176,27 @@ function contextOf(entry: string): Promise<LocalContext> {
 const ATTRIBUTES = / with \{[^{}]*\}$/;
 const CODE = /\.[cm]?[jt]sx?$/;
 
-/** What such an import means is known when it is run: a folder of this disk that is large would keep the compiler for long. */
-const importsLeftAlone: Plugin = {
-  name: "imports-left-alone",
-  setup(compiling) {
-    compiling.onLoad({ filter: /./, namespace: "file" }, async ({ path }) => {
-      try {
-        if (!CODE.test(path)) return (await stat(path)).isFile() ? undefined : { errors: [{ text: `Cannot read ${path}: it is no file` }] };
-        return { contents: withImportsLeftAlone(await readStable(path)), loader: loaderOf(path) };
-      } catch (error) {
-        // The compiler would read it by itself, and wait for the end of a pipe that has come in its place meanwhile.
-        return { errors: [{ text: messageOf(error) }] };
-      }
-    });
-  },
-};
+/**
+ * Reads files of the project for the compiler, and no others. An import whose path is put together is left alone: what
+ * it means is known when it is run, and a large folder would keep the compiler for long.
+ */
+function filesOf(root: ProjectRoot): Plugin {
+  return {
+    name: "files-of-the-project",
+    setup(compiling) {
+      compiling.onLoad({ filter: /./, namespace: "file" }, async ({ path }) => {
+        try {
+          const place = await root.place(path);
+          if (!CODE.test(path)) return (await stat(place)).isFile() ? undefined : { errors: [{ text: `Cannot read ${path}: it is not a regular file` }] };
+          return { contents: withImportsLeftAlone(await readStable(place)), loader: loaderOf(path) };
+        } catch (error) {
+          // The compiler would read it by itself, and wait for the end of a pipe that has come in its place meanwhile.
+          return { errors: [{ text: messageOf(error) }] };
+        }
+      });
+    },
+  };
+}
 
 function problemsOf(error: unknown): readonly BuildProblem[] {
   if (error instanceof Error && "errors" in error && Array.isArray(error.errors)) return error.errors.map(problemOf);
@@ -195,13 +210,14 @@ function packagesOf(metafile: Metafile): ReadonlySet<string> {
 }
 
 async function readCode(
-  { entry, root: top, isQuick = false }: { entry: string; root: string; isQuick?: boolean },
+  { entry, root: project, isQuick = false }: { entry: string; root: ProjectRoot; isQuick?: boolean },
   paths: readonly string[],
   packages: ReadonlySet<string>,
 ): Promise<ComponentCode> {
   // A few small files are read in less time than it takes to have others read them; whoever serves many has no time to stand still.
-  const [read, readAny] = isQuick ? [readNow, readNowIfThere] : [readStable, readStableIfThere];
-  const manifest = packages.size > 0 ? await findManifest(dirname(entry), { top, packages, read: readAny }) : undefined;
+  const read = isQuick ? (path: string) => readNow(project.placeNow(path)) : async (path: string) => readStable(await project.place(path));
+  const readAny = isQuick ? readNowIfThere : readStableIfThere;
+  const manifest = packages.size > 0 ? await findManifest(dirname(entry), { top: project.folder, packages, read: readAny }) : undefined;
   const all = manifest === undefined ? paths : [...paths, manifest.path];
   const root = all.map(dirname).reduce(commonFolder);
   const name = (path: string): string => relative(root, path).split(sep).join("/");

@@ -1,5 +1,6 @@
 import { join, posix } from "node:path";
 import { LocalComponent } from "../code/local-component.ts";
+import { ProjectRoot } from "../system/project-root.ts";
 import { isErrorCode, messageOf, PdError } from "../domain/errors.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
 import type { ComponentDefinition } from "../domain/component.ts";
@@ -105,7 +106,7 @@ function placeOf({ text, file, line }: BuildProblem, root: string): string {
 }
 
 async function readLocal(folder: string, path: string): Promise<ComponentCode> {
-  const component = await LocalComponent.open(join(folder, path));
+  const component = await LocalComponent.open(join(folder, path), await ProjectRoot.at(folder));
   try {
     const read = await component.read();
     if (read.kind === "read") return read.code;

@@ -3,6 +3,7 @@ import { isAbsolute, join, sep } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Npm } from "../code/npm-command.ts";
 import { LocalComponent } from "../code/local-component.ts";
+import { ProjectRoot } from "../system/project-root.ts";
 import { buildFailed } from "../domain/build-problem.ts";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
@@ -179,12 +180,10 @@ export class FileRegistry implements ComponentRegistry {
   }
 
   async #read(registry: Registry, { folder, prefix }: Root, found: FoundComponent): Promise<RegistryComponent> {
-    const component = await LocalComponent.open(join(folder, found.path), folder);
+    const component = await LocalComponent.open(join(folder, found.path), await ProjectRoot.at(folder));
     try {
       const read = await component.read();
       if (read.kind === "failed") throw buildFailed(found.path, read.problems);
-      const stray = await strayAmong(read.files, folder);
-      if (stray !== undefined) throw new PdError("PD_BUILD_FAILED", `Cannot use ${found.key}: it imports ${stray}, which lies outside of its registry`);
       const [commit, packageName] = await Promise.all([
         isCheckout(registry) ? commitOf(folder, this.#settings.signal) : undefined,
         packageOf(registry, folder),
@@ -206,13 +205,6 @@ function lookAt(folder: string): Promise<string | undefined> {
     () => undefined,
     (error: unknown) => (codeOf(error) === "ENOENT" ? `there is no folder ${folder}` : messageOf(error)),
   );
-}
-
-/** The first that lies outside of the folder, whatever links lead to it. */
-async function strayAmong(files: readonly string[], folder: string): Promise<string | undefined> {
-  const root = (await realpath(folder)) + sep;
-  const places = await Promise.all(files.map((file) => realpath(file)));
-  return files.find((_file, index) => places[index]?.startsWith(root) !== true);
 }
 
 /** What npm and tarballs bring has no commit; the folder around may have one. */

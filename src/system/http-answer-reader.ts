@@ -77,7 +77,8 @@ export class AnswerReader {
     const statusCode = Number(status);
     if (statusCode === 101) throw new Error("the other side speaks another protocol from now on, which nobody asked for");
     // The answer itself follows.
-    if (statusCode < 200 && ++this.#announcements > MOST_ANNOUNCEMENTS) throw new Error(`what came are more than ${MOST_ANNOUNCEMENTS} announcements of an answer`);
+    if (statusCode < 200 && ++this.#announcements > MOST_ANNOUNCEMENTS)
+      throw new Error(`what came are more than ${MOST_ANNOUNCEMENTS} announcements of an answer`);
     if (statusCode >= 200) this.#begin({ statusCode, headers: headersOf(lines) }, version === "1");
     return bytes.subarray(end + HEAD_ENDS.length);
   }

@@ -43,7 +43,9 @@ export async function sendRequest(url: string, sending: Sending = {}): Promise<A
   const timer =
     timeoutMs === undefined ? undefined : setTimeout(() => cut.cut(asOfSystem(`no answer within ${timeoutMs / 1000} s`, "ETIMEDOUT")), timeoutMs).unref();
   const headTimer =
-    headTimeoutMs === undefined ? undefined : setTimeout(() => cut.cut(asOfSystem(`no answer within ${headTimeoutMs / 1000} s`, "ETIMEDOUT")), headTimeoutMs).unref();
+    headTimeoutMs === undefined
+      ? undefined
+      : setTimeout(() => cut.cut(asOfSystem(`no answer within ${headTimeoutMs / 1000} s`, "ETIMEDOUT")), headTimeoutMs).unref();
   const over = (): void => {
     clearTimeout(timer);
     clearTimeout(headTimer);

@@ -131,6 +131,7 @@ describe("a component on the disk whose import is put together when it runs", ()
 describe("a component on the disk whose imports are links", () => {
   it("is deployed with what lies behind them, from where the links are", async () => {
     const folder = await temporaryFolder();
+    await writeFile(join(folder, "package.json"), "{}");
     await mkdir(join(folder, "component"));
     await mkdir(join(folder, "shared"));
     await writeFile(join(folder, "shared", "one.mjs"), 'export { default } from "./two.mjs";');

@@ -165,7 +165,7 @@ describe("a registry", () => {
     await server.api.post("/v1/registries", { name: "r", kind: "folder", location: folder });
     await expect(server.api.get("/v1/components/registry/x-source")).rejects.toMatchObject({
       code: "PD_BUILD_FAILED",
-      message: expect.stringContaining("lies outside of its registry"),
+      message: expect.stringContaining("is outside of the project"),
     });
   });
 });

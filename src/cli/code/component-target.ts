@@ -12,6 +12,7 @@ import type { CliContext } from "../context.ts";
 import { codeParamsOf } from "./local-code.ts";
 import { holdingTerminal } from "../spinner.ts";
 import { isThere } from "../../system/is-there.ts";
+import { ProjectRoot } from "../../system/project-root.ts";
 
 const MOST_SHOWN = 50;
 /** Typing has paused for so long before anything is asked because of it. */
@@ -65,19 +66,25 @@ function pickedKey({ name, key, description }: IndexedRecord): PickedKey {
   return { name: `${name}  ${key}`, value: key, description };
 }
 
+interface DevelopedFile {
+  readonly path: string;
+  /** Where its files have to be. Omitted for the project that the path is in. */
+  readonly root?: ProjectRoot;
+}
+
 /**
  * Path of the file that a component is developed in: what is named, or where a registry on this machine holds the key.
  * Throws PD_BAD_INPUT for a key of a server elsewhere.
  */
-export async function fileOf(client: Client, target: string, { home, isElsewhere }: { home: string; isElsewhere: boolean }): Promise<string> {
-  if (!looksLikeKey(target) || (await isFile(target))) return target;
+export async function fileOf(client: Client, target: string, { home, isElsewhere }: { home: string; isElsewhere: boolean }): Promise<DevelopedFile> {
+  if (!looksLikeKey(target) || (await isFile(target))) return { path: target };
   if (isElsewhere) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: its file lies on another machine`, { fix: "pd dev <file>" });
   const { registry: name } = await client.components.describe({ key: target });
   const found = (await client.registries.list()).find((registry) => registry.name === name);
   if (found === undefined) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: it is published here, and has no file`, { fix: "pd dev <file>" });
   const folder = found.kind === "folder" ? found.location : join(home, "registries", found.name);
   const { data } = await client.registries.search({ limit: 1000, query: target });
-  return join(folder, data.find(({ key }) => key === target)?.path ?? "");
+  return { path: join(folder, data.find(({ key }) => key === target)?.path ?? ""), root: await ProjectRoot.at(folder) };
 }
 
 export async function isFile(path: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
 import { buildFailed } from "../../domain/build-problem.ts";
+import type { ProjectRoot } from "../../system/project-root.ts";
 
 /** Parameters of the API for code that was read. */
 export type LocalCode = {
@@ -8,9 +9,12 @@ export type LocalCode = {
   readonly component_files?: Record<string, string>;
 };
 
-/** Parameters of the API for code that lies on this machine. Throws PD_FILE_NOT_FOUND, PD_BUILD_FAILED. */
-export async function codeParamsOf(path: string): Promise<LocalCode> {
-  const component = await LocalComponent.open(path);
+/**
+ * Parameters of the API for code on this machine. `root`: where its files have to be; when omitted, the project that
+ * the path is in. Throws PD_FILE_NOT_FOUND, PD_BUILD_FAILED, PD_BAD_INPUT.
+ */
+export async function codeParamsOf(path: string, root?: ProjectRoot): Promise<LocalCode> {
+  const component = await LocalComponent.open(path, root);
   try {
     return readParams(path, await component.read());
   } finally {

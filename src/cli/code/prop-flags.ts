@@ -1,6 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { ProjectRoot } from "../../system/project-root.ts";
 
 export interface PropFlags {
   /** `name=value` each. */
@@ -55,6 +56,7 @@ export async function readValue(name: string, value: string): Promise<string> {
   try {
     return (await readText(value.slice(1))).trim();
   } catch (error) {
+    if (error instanceof PdError && error.code !== "PD_FILE_NOT_FOUND") throw error;
     throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the value of ${name}: ${messageOf(error)}`, {
       fix: `For a text that begins with @ write '\\${value}'`,
     });
@@ -63,11 +65,17 @@ export async function readValue(name: string, value: string): Promise<string> {
 
 export async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await readFile(await givenPlace(path), "utf8");
   } catch (error) {
+    if (error instanceof PdError) throw error;
     const fix = /^\s*[[{"]/.test(path) ? { fix: "Write it into a file, and give the name of that" } : {};
     throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${reasonOf(error)}`, { cause: error, ...fix });
   }
+}
+
+/** Where a file is that somebody has named. A link to a file of the user's in a project of somebody else is refused; pipes are read. */
+async function givenPlace(path: string): Promise<string> {
+  return (await stat(path)).isFile() ? (await ProjectRoot.of(path)).place(path) : path;
 }
 
 /** The system's reason, for the two that are met most in plain words. */

@@ -47,10 +47,10 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
       throw new PdError("PD_BAD_INPUT", "Cannot both attach to a source and deploy another one", { fix: "Leave out --dc or --new" });
     refuseForComponent(flags, target);
     const known = await attachedFile(client, target, new Attachments(settings.home, elsewhere));
-    const path = known?.path ?? (await fileOf(client, target, { home: settings.home, isElsewhere }));
+    const file = known ?? (await fileOf(client, target, { home: settings.home, isElsewhere }));
     await openSession(cli, {
       client,
-      path,
+      ...file,
       flags: attachTo(flags, known?.id),
       props,
       env,

@@ -1,5 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { ProjectRoot } from "../../system/project-root.ts";
 import type { CodeFlags } from "../code/prop-flags.ts";
 
 export interface DevFlags extends CodeFlags {
@@ -17,6 +18,8 @@ export interface DevFlags extends CodeFlags {
 export interface SessionSettings {
   readonly client: Client;
   readonly path: string;
+  /** Where the component's files have to be. Omitted for the project that the path is in. */
+  readonly root?: ProjectRoot;
   readonly flags: DevFlags;
   readonly props: JsonObject;
   readonly env: Record<string, string>;

@@ -27,7 +27,7 @@ interface Wanted {
 /** What has to happen so that the source is as its entry says. One of its slug that is there is taken over. */
 export async function planSource(around: Around, { slug, entry, written }: Wanted): Promise<Step> {
   const where = `source ${slug}`;
-  const code = await codeOf(around.folder, entry.component);
+  const code = await codeOf(around, entry.component);
   const before = around.sources.find(({ name_slug: known }) => known === slug);
   const { client } = around;
   const describe = () => client.components.describe({ ...code.params, env: entry.env ?? {} });
@@ -105,11 +105,11 @@ type Code =
   | { readonly kind: "key"; readonly key: string; readonly version: string | undefined; readonly params: CodeParams };
 
 /** Throws PD_FILE_NOT_FOUND, PD_BUILD_FAILED. */
-async function codeOf(folder: string, component: string): Promise<Code> {
+async function codeOf({ folder, root }: Around, component: string): Promise<Code> {
   if (/^https?:\/\//.test(component)) return { kind: "url", url: component, params: { component_url: component } };
   const [key = "", version] = component.split("@");
   if (looksLikeKey(key) || (mayBeKey(key) && !(await isFile(join(folder, component))))) return { kind: "key", key, version, params: { key } };
-  return { kind: "file", params: await codeParamsOf(join(folder, component)) };
+  return { kind: "file", params: await codeParamsOf(join(folder, component), root) };
 }
 
 /** A registry has one version of a key at a time. */

@@ -14,8 +14,8 @@ interface WorkflowAround extends Around {
 
 /** What has to happen so that the workflow is as its entry and its folder say. */
 export async function planWorkflow(around: WorkflowAround, slug: string, entry: WorkflowEntry): Promise<Step> {
-  const { client, folder } = around;
-  const { files } = await readWorkflowFolder(join(folder, entry.folder));
+  const { client, folder, root } = around;
+  const { files } = await readWorkflowFolder(join(folder, entry.folder), root);
   // Which one it is on another server is none of this one's.
   const { ".workflow.state": _own, ...own } = files;
   const before = around.workflows.find(({ name_slug: known }) => known === slug);

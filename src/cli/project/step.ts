@@ -7,6 +7,7 @@ import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { theNamed } from "../../domain/named.ts";
+import { ProjectRoot } from "../../system/project-root.ts";
 
 export type StepKind = "data store" | "source" | "workflow" | "webhook" | "delivery";
 /** `extra`: it is there, and pd.yaml does not have it. */
@@ -26,6 +27,8 @@ export interface Step {
 export interface Around {
   readonly client: Client;
   readonly folder: string;
+  /** Where the files have to be that pd.yaml names. */
+  readonly root: ProjectRoot;
   readonly accounts: readonly AccountRecord[];
   readonly sources: readonly SourceRecord[];
   readonly workflows: readonly WorkflowRecord[];
@@ -39,7 +42,7 @@ export async function lookAround(client: Client, folder: string): Promise<Around
     everyPage(client.workflows.list),
     everyPage(client.webhooks.list),
   ]);
-  return { client, folder, accounts, sources, workflows, webhooks };
+  return { client, folder, root: await ProjectRoot.of(folder), accounts, sources, workflows, webhooks };
 }
 
 export const NOTHING = async (): Promise<void> => {};

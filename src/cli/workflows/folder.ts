@@ -1,8 +1,9 @@
-import { readdir, realpath, stat, writeFile } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { PdError } from "../../domain/errors.ts";
 import { isWorkflowId } from "../../domain/ids.ts";
-import { readStable } from "../../system/whole-files.ts";
+import { ProjectRoot } from "../../system/project-root.ts";
+import { readStable, writeWhole } from "../../system/whole-files.ts";
 
 const WORKFLOW_FILE = "workflow.yaml";
 const STATE_FILE = ".workflow.state";
@@ -30,15 +31,19 @@ export interface WorkflowFolder {
   readonly id: string | undefined;
 }
 
-/** Reads what a workflow is made of. Throws PD_BAD_INPUT for more than a workflow can be. */
-export async function readWorkflowFolder(path: string): Promise<WorkflowFolder> {
+/**
+ * Reads what a workflow is made of. `root`: where its files have to be; when omitted, the project that the folder is in.
+ * Throws PD_BAD_INPUT for more than a workflow can be, and for a link that leads out of the project.
+ */
+export async function readWorkflowFolder(path: string, root?: ProjectRoot): Promise<WorkflowFolder> {
+  const project = root ?? (await ProjectRoot.of(path));
   const files: Record<string, string> = {};
   const folders: string[] = [];
   let bytes = 0;
-  for await (const file of filesIn(path, folders)) {
+  for await (const file of filesIn(path, { project, folders })) {
     const name = relative(path, file).replaceAll("\\", "/");
     if (name !== WORKFLOW_FILE && name !== STATE_FILE && !CODE.test(name)) continue;
-    const text = await readStable(file);
+    const text = await readStable(await project.place(file));
     files[name] = text;
     bytes += text.length;
     if (bytes > MOST_BYTES || Object.keys(files).length > MOST_FILES) throw tooLarge(path);
@@ -48,8 +53,12 @@ export async function readWorkflowFolder(path: string): Promise<WorkflowFolder> 
 }
 
 /** Also those that a link leads to. `folders` gets each folder on the way. `above`: where those that it lies in really are. */
-async function* filesIn(folder: string, folders: string[], above: readonly string[] = []): AsyncGenerator<string> {
-  const place = await realpath(folder);
+async function* filesIn(
+  folder: string,
+  { project, folders }: { project: ProjectRoot; folders: string[] },
+  above: readonly string[] = [],
+): AsyncGenerator<string> {
+  const place = await project.place(folder);
   // A link that leads back.
   if (above.includes(place)) return;
   if (folders.length >= MOST_FOLDERS) throw tooLarge(folders[0] ?? folder);
@@ -59,7 +68,7 @@ async function* filesIn(folder: string, folders: string[], above: readonly strin
     const path = join(folder, entry.name);
     // A link to nothing is as good as none: whoever imports it is told.
     const found = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
-    if (found?.isDirectory() === true && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) yield* filesIn(path, folders, [...above, place]);
+    if (found?.isDirectory() === true && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) yield* filesIn(path, { project, folders }, [...above, place]);
     if (found?.isFile() === true) yield path;
   }
 }
@@ -74,8 +83,9 @@ function tooLarge(path: string): PdError {
   );
 }
 
-/** Notes the id, so that the next deploy finds the workflow again. */
+/** Notes the id, so that the next deploy finds the workflow again. A link in the place of the file is replaced, not followed. */
 export async function noteId({ path }: Pick<WorkflowFolder, "path">, id: string): Promise<void> {
+  if (!isWorkflowId(id)) throw new PdError("PD_SERVER_UNREACHABLE", `Cannot note ${JSON.stringify(id)} in ${STATE_FILE}: it is not the id of a workflow`);
   const text = `# Written by pd deploy; it tells which workflow this folder is.\nschema: workflow.state/2022.04\nid: ${id}\n`;
-  await writeFile(join(path, STATE_FILE), text);
+  await writeWhole(join(path, STATE_FILE), text);
 }
