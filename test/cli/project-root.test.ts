@@ -16,7 +16,7 @@ interface Machine {
   readonly secret: string;
   /** Of a stranger, and what was fetched of it. */
   readonly project: string;
-  file(path: string, text: string): Promise<string>;
+  readonly file: (path: string, text: string) => Promise<string>;
 }
 
 /** A user's home with a secret in it, and a stranger's project beside the user's other folders. */
