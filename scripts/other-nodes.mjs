@@ -1,23 +1,24 @@
 // Runs what depends on the version of Node on others than this one: stores, processes of components, the command.
-//   npm run test:nodes [-- 22 24 26]
+//   node scripts/other-nodes.mjs [--smoke] [22 24 26]
+// --smoke: a few of them, on the newest alone.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const given = process.argv.slice(2);
-const versions = given.length > 0 ? given : ["22", "24", "26"];
+const isSmoke = process.argv.includes("--smoke");
+const given = process.argv.slice(2).filter((word) => word !== "--smoke");
+const versions = given.length > 0 ? given : isSmoke ? ["26"] : ["22", "24", "26"];
 const unknown = versions.filter((version) => !/^(2[0-9]|[3-9][0-9])(\.\d+){0,2}$/.test(version));
 if (unknown.length > 0) {
   console.error(`Cannot run on Node ${unknown.join(", ")}: a version is a number from 20, like 24 or 22.12.0`);
   process.exit(2);
 }
-const suites = [
+const SMOKE = ["test/client", "test/sandbox/startup-snapshot.test.ts", "test/sandbox/child-globals.test.ts", "test/engine/http.test.ts"];
+const ALL = [
   "test/store",
   "test/client",
-  "test/cli/compiled-code.test.ts",
-  "test/cli/pieces.test.ts",
-  "test/system/heap-bounds.test.ts",
+  "test/node",
   "test/sandbox",
   "test/engine/http.test.ts",
   "test/engine/update.test.ts",
@@ -25,9 +26,10 @@ const suites = [
   "test/e2e/commands.test.ts",
   "test/e2e/dev.test.ts",
   "test/e2e/debugger.test.ts",
-  "test/e2e/crash.test.ts",
-  "test/e2e/damage.test.ts",
+  "test/deaths/crash.test.ts",
+  "test/deaths/damage.test.ts",
 ];
+const PROJECTS = ["promises", "node", "installs", "deaths"].flatMap((name) => ["--project", name]);
 
 /** The folder of a Node of this version, which the package `node` brings. */
 function folderOf(version) {
@@ -46,9 +48,9 @@ const failed = versions.filter((version) => {
   const env = { ...process.env, PATH: bin + delimiter + process.env.PATH, ATTACK_NODES: version };
   process.stdout.write(`== Node ${execFileSync(node, ["--version"], { encoding: "utf8" })}`);
   const run = (args) => spawnSync(node, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args], { cwd: root, env, stdio: "inherit" }).status === 0;
-  const areKept = run(suites);
+  const areKept = run([...PROJECTS, ...(isSmoke ? SMOKE : ALL)]);
   // The process of a component there, driven from here: each Node has modules and flags of its own.
-  return !run(["--config", "vitest.attack.config.ts", "attack/other-nodes.test.ts"]) || !areKept;
+  return !run(["--project", "attack", "attack/other-nodes.test.ts"]) || !areKept;
 });
 if (failed.length > 0) console.log(`failed on Node ${failed.join(", ")}`);
 process.exit(failed.length === 0 ? 0 : 1);

@@ -66,6 +66,8 @@ interface StartOptions {
   /** Others than its owner are to reach it. */
   readonly isShared?: boolean;
   readonly plugs?: GivenPlugs;
+  /** When the start-up snapshot of components' processes is made, in ms after the start. Omitted: after 5 s. */
+  readonly snapshotAfterMs?: number;
 }
 
 /** Whoever asks the API first waits for it no longer then; a start is over sooner without it. */
@@ -78,7 +80,7 @@ const STOP_GRACE_MS = 10_000;
  * `isShared`: it may listen beyond this machine only when there are named keys.
  * Throws PD_NO_KEYS, PD_HOME_UNUSABLE, PD_HOME_IN_USE, PD_PORT_TAKEN, PD_DATABASE_UNUSABLE.
  */
-export async function startRuntime(settings: Settings, log: Log, { isShared = false, plugs = {} }: StartOptions = {}): Promise<Runtime> {
+export async function startRuntime(settings: Settings, log: Log, { isShared = false, plugs = {}, snapshotAfterMs }: StartOptions = {}): Promise<Runtime> {
   const home = await makeHome(settings.home);
   await keepPrivate(home);
   const lock = holdLock(join(home, "server.lock"));
@@ -90,7 +92,7 @@ export async function startRuntime(settings: Settings, log: Log, { isShared = fa
   process.on("SIGUSR1", ignoreSignal);
   const undo: UndoStep[] = [() => lock.release(), () => process.off("SIGUSR1", ignoreSignal)];
   try {
-    return await startInOrder(settings, { home, log, stop, undo, isShared, plugs });
+    return await startInOrder(settings, { home, log, stop, undo, isShared, plugs, snapshotAfterMs });
   } catch (error) {
     stop.abort();
     await undoAll(undo, log);
@@ -129,6 +131,7 @@ interface Starting {
   readonly undo: UndoStep[];
   readonly isShared: boolean;
   readonly plugs: GivenPlugs;
+  readonly snapshotAfterMs: number | undefined;
 }
 
 async function startInOrder(settings: Settings, starting: Starting): Promise<Runtime> {
@@ -216,7 +219,7 @@ function sandboxOf({ sandboxUse, host }: Settings, isShared: boolean): Settings[
   return isShared && !isLoopback(host) && sandboxUse === "auto" ? "wall" : sandboxUse;
 }
 
-async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage, ownPorts, plugs }: StartingPlugs) {
+async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage, ownPorts, plugs, snapshotAfterMs }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
   const clearStore = plugs.store ?? (await openStore({ home, log, signal: stop.signal, onDamage }));
   if (plugs.store === undefined) undo.push(() => clearStore.close());
@@ -238,7 +241,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   undo.push(() => shared.finished());
   const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, shared, clock: systemClock, log, signal: stop.signal });
   const startRunner = async (): Promise<Runner> => {
-    const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log });
+    const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log, snapshotAfterMs });
     undo.push(() => runner[Symbol.asyncDispose]());
     return runner;
   };

@@ -26,9 +26,12 @@ export interface Problem {
   readonly text: string;
 }
 
-/** Of what was parsed `IN_WORDS`. `whole`: what the whole is called, where the problem is of no member; `given`: what was parsed. */
-export function problemsOf({ issues }: z.ZodError, { whole, given }: { whole: string; given: unknown }): Problem[] {
-  return issues.map((issue) => ({ path: issue.path, text: `${placeOf(issue.path) || whole}: ${textOf(issue, valueAt(given, issue.path))}` }));
+/**
+ * Of what was parsed `IN_WORDS`. `whole`: what the whole is called, where the problem is of no member; `given`: what was
+ * parsed; `most`: further problems are left out.
+ */
+export function problemsOf({ issues }: z.ZodError, { whole, given }: { whole: string; given: unknown }, most = Number.POSITIVE_INFINITY): Problem[] {
+  return issues.slice(0, most).map((issue) => ({ path: issue.path, text: `${placeOf(issue.path) || whole}: ${textOf(issue, valueAt(given, issue.path))}` }));
 }
 
 /** A schema may have made something else of the value before it looked: what was given is what is told. */

@@ -74,6 +74,8 @@ const OPTIONS = {
   sourcemap: "external",
   outfile: "component.mjs",
   logLevel: "silent",
+  // Each error is told with its whole line.
+  logLimit: 20,
   keepNames: true,
 } as const;
 

@@ -1,6 +1,6 @@
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
-import { isJsonObject, parseJson } from "../domain/json.ts";
+import { type JsonObject, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
 import { type PackageSpec, parsePackageImport } from "../domain/package-spec.ts";
 import { isVersionOrTag, isVersionRange } from "./versions.ts";
 import type { VirtualFiles } from "./virtual-files.ts";
@@ -16,6 +16,8 @@ export function isBuiltIn(specifier: string): boolean {
 export class PackageImports {
   readonly #files: VirtualFiles;
   readonly #specs = new Map<string, PackageSpec>();
+  /** Of package.json, by path; `undefined`: there is none that can be read. */
+  readonly #manifests = new Map<string, JsonObject | undefined>();
   readonly problems: { text: string; file: string; line: number }[] = [];
 
   constructor(files: VirtualFiles) {
@@ -61,16 +63,23 @@ export class PackageImports {
   /** What the nearest package.json above the file asks for, when it names the package. */
   #projectRange(importer: string, name: string): string | undefined {
     for (let folder = posix.dirname(importer); ; folder = posix.dirname(folder)) {
-      const text = this.#files.text(posix.join(folder, "package.json"));
-      const manifest = text === undefined ? undefined : parseJson(text);
-      if (isJsonObject(manifest)) return rangeIn(manifest["dependencies"], name) ?? rangeIn(manifest["devDependencies"], name);
+      const manifest = this.#manifest(posix.join(folder, "package.json"));
+      if (manifest !== undefined) return rangeIn(manifest["dependencies"], name) ?? rangeIn(manifest["devDependencies"], name);
       if (folder === "." || folder === "/" || folder === "..") return undefined;
     }
+  }
+
+  #manifest(path: string): JsonObject | undefined {
+    if (!this.#manifests.has(path)) {
+      const manifest = parseJson(this.#files.text(path) ?? "");
+      this.#manifests.set(path, isJsonObject(manifest) ? manifest : undefined);
+    }
+    return this.#manifests.get(path);
   }
 }
 
 /** Only ranges that a registry understands: `workspace:` or `file:` mean something on the author's machine alone. */
 function rangeIn(dependencies: unknown, name: string): string | undefined {
-  const range = isJsonObject(dependencies) ? dependencies[name] : undefined;
+  const range = isRecord(dependencies) ? dependencies[name] : undefined;
   return typeof range === "string" && isVersionRange(range) ? range : undefined;
 }

@@ -46,6 +46,8 @@ export function asWritten(text: string): string {
 /** The component's files by path, as an import finds them. */
 export class VirtualFiles {
   readonly #files: Map<string, string>;
+  /** By path: texts between quotes → line in which each comes first. */
+  readonly #quoted = new Map<string, ReadonlyMap<string, number>>();
 
   constructor({ path, text, files }: ComponentCode) {
     this.#files = new Map(Object.entries(files).map(([name, content]) => [posix.normalize(name), content]));
@@ -79,9 +81,18 @@ export class VirtualFiles {
 
   /** `line` (from 1) of the first import of `specifier` in a file; 1 when it is not found as text. */
   lineOfImport(path: string, specifier: string): number {
-    const lines = (this.#files.get(path) ?? "").split("\n");
-    const quoted = [`"${specifier}"`, `'${specifier}'`, `\`${specifier}\``];
-    const index = lines.findIndex((line) => quoted.some((text) => line.includes(text)));
-    return index < 0 ? 1 : index + 1;
+    const known = this.#quoted.get(path) ?? quotedIn(this.#files.get(path) ?? "");
+    this.#quoted.set(path, known);
+    return known.get(specifier) ?? 1;
   }
+}
+
+/** A file may have thousands of imports: it is gone through once for all of them. */
+function quotedIn(text: string): ReadonlyMap<string, number> {
+  const lines = new Map<string, number>();
+  for (const [index, line] of text.split("\n").entries())
+    for (const mark of ['"', "'", "`"]) {
+      for (const part of line.split(mark)) if (!lines.has(part)) lines.set(part, index + 1);
+    }
+  return lines;
 }

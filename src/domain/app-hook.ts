@@ -2,6 +2,7 @@
  * Requests that a third-party app posts to an app hook (platform.md §4.2, $.interface.apphook). The hosted platform
  * holds one webhook for its own app; here the user's own app posts to the source's endpoint.
  */
+import { formFields } from "./form.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "./json.ts";
 import { hasTooManyFields, isTooComplex } from "./limits.ts";
 import type { HttpTrigger } from "./trigger.ts";
@@ -10,7 +11,7 @@ import type { HttpTrigger } from "./trigger.ts";
 export function appHookBody({ body, headers }: Pick<HttpTrigger, "body" | "headers">): JsonValue | undefined {
   const isForm = (headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
   if (isForm && hasTooManyFields(body)) return undefined;
-  const text = isForm ? (new URLSearchParams(body).get("payload") ?? "") : body;
+  const text = isForm ? (formFields(body).find(([name]) => name === "payload")?.[1] ?? "") : body;
   return isTooComplex(text) ? undefined : parseJson(text);
 }
 

@@ -1,3 +1,4 @@
+import { formFields } from "./form.ts";
 import { appHookPayload } from "./app-hook.ts";
 import { isRecord } from "./json.ts";
 import { LIMITS, hasTooManyFields, isTooComplex } from "./limits.ts";
@@ -72,7 +73,7 @@ async function parseBody(trigger: HttpTrigger, bytes: Buffer | undefined): Promi
   if (type === "multipart/form-data") return parseMultipart(contentType, bytes ?? Buffer.from(trigger.body));
   if (bytes !== undefined) return bytes;
   if (type === "application/json" || type === "text/json" || type.endsWith("+json")) return parseJsonText(trigger.body);
-  if (type === "application/x-www-form-urlencoded" && !hasTooManyFields(trigger.body)) return grouped(new URLSearchParams(trigger.body));
+  if (type === "application/x-www-form-urlencoded" && !hasTooManyFields(trigger.body)) return grouped(formFields(trigger.body));
   return trigger.body;
 }
 

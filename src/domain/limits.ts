@@ -37,7 +37,7 @@ const [QUOTE, BACKSLASH, COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [34
  * Whether parsing a JSON text would take more time and memory than it is worth: looked at before it is parsed. A few
  * thousand characters can be nested so deep that nothing walks through them, and no thread can be told of them.
  */
-export function isTooComplex(text: string): boolean {
+export function isTooComplex(text: string, mostMembers: number = LIMITS.members): boolean {
   if (text.length < LIMITS.depth) return false;
   let [members, depth] = [0, 0];
   for (let at = 0; at < text.length; at++) {
@@ -51,7 +51,7 @@ export function isTooComplex(text: string): boolean {
       if (depth > LIMITS.depth) return true;
     } else if (code === CLOSE || code === CLOSE_LIST) depth--;
     else if (code === COMMA || code === COLON) members++;
-    if (members > LIMITS.members) return true;
+    if (members > mostMembers) return true;
   }
   return false;
 }

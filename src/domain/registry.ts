@@ -60,12 +60,13 @@ export function mayBeKey(text: string): boolean {
   return /^\w+(-\w+)*$/.test(text);
 }
 
+/** Words of a search behind these are left out. */
+const MOST_WORDS = 20;
+
 /** A search, best first: each word has to be found; the name counts more than the key, the key more than the description. */
 export function searchIndex(index: readonly IndexedComponent[], query: string): readonly IndexedComponent[] {
-  const words = query
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter((word) => word !== "");
+  const given = query.toLowerCase().split(/[\s,]+/);
+  const words = [...new Set(given.filter((word) => word !== ""))].slice(0, MOST_WORDS);
   return index
     .map((entry) => ({ entry, score: scoreOf(entry, words) }))
     .filter(({ score }) => score > 0)

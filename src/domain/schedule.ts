@@ -48,12 +48,15 @@ export function parseGivenTimer(value: unknown): TimerSettings | string {
   return `${problem}; it takes intervalSeconds, or cron with timezone, and catchUp, not ${JSON.stringify(value)}`;
 }
 
+/** Chosen: every minute of an hour, written out, has 170. */
+const MOST_OF_CRON = 250;
 const MEMBERS = ["intervalSeconds", "interval_seconds", "cron", "timezone", "catchUp", "catch_up"];
 
 function parseSchedule(value: Record<string, unknown>): Schedule | string {
   const cron = value["cron"];
   if (cron !== undefined && cron !== null && cron !== "") {
     const timezone = value["timezone"] ?? "UTC";
+    if (String(cron).length > MOST_OF_CRON || String(timezone).length > MOST_OF_CRON) return `cron and timezone want at most ${MOST_OF_CRON} characters`;
     if (typeof cron !== "string" || typeof timezone !== "string") return `cron and timezone want text, not ${JSON.stringify(cron)}`;
     return isTimezone(timezone)
       ? checkCron(cron, timezone)

@@ -1,4 +1,4 @@
-import { type JsonValue, isJsonObject } from "./json.ts";
+import type { JsonValue } from "./json.ts";
 
 /** Stands for what others must not see. */
 export const STARS = "********";
@@ -105,8 +105,15 @@ export function formsOf(secrets: readonly string[]): SecretForms {
   return byBeginning(secrets.flatMap(formsOfOne));
 }
 
+/** The beginning of a longer one is looked for in all its forms, the rest only as it is and in JSON. */
+const MOST_ENCODED = 8192;
+
 /** The same of one, each as often as it comes about. */
 export function formsOfOne(secret: string): readonly string[] {
+  return secret.length > MOST_ENCODED ? [secret, ...asInJson(secret), ...encodedForms(secret.slice(0, MOST_ENCODED))] : encodedForms(secret);
+}
+
+function encodedForms(secret: string): readonly string[] {
   const lines = secret.includes("\n") ? secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE) : [];
   const written = [secret, ...lines].flatMap((text) => [text, ...asInJson(text), ...asInspected(text), ...asInUrls(text)]);
   return [...written, ...asInBase64(secret), ...asBytes(secret)];
@@ -202,7 +209,7 @@ export function hiderOf(secrets: readonly string[]): (value: JsonValue) => JsonV
     if (typeof part === "string") return over(part);
     if (typeof part === "number") return forms.has(String(part)) ? STARS : part;
     if (Array.isArray(part)) return part.map(hide);
-    if (!isJsonObject(part)) return part;
+    if (typeof part !== "object" || part === null) return part;
     return Object.fromEntries(Object.entries(part).map(([name, member]) => [over(name), member === undefined ? member : hide(member)]));
   };
   return forms.size === 0 ? (value) => value : hide;
@@ -210,18 +217,34 @@ export function hiderOf(secrets: readonly string[]): (value: JsonValue) => JsonV
 
 /** Texts of the fields that are secret, as their names say. */
 export function fieldTexts(value: JsonValue | undefined): string[] {
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => (isSecretField(name) ? textsIn(member) : fieldTexts(member)));
+  const found: string[] = [];
+  const look = (part: JsonValue | undefined): void => {
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return;
+    for (const [name, member] of Object.entries(part)) {
+      if (isSecretField(name)) addTexts(found, member, false);
+      else look(member);
+    }
+  };
+  look(value);
+  return found;
 }
 
 /** All texts in a value. */
 export function textsIn(value: JsonValue | undefined): string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+  const found: string[] = [];
+  addTexts(found, value, false);
+  return found;
 }
 
 /** The same with its numbers, for what is declared to be secret: names alone say so of many numbers that are not. */
 export function textsAndNumbersIn(value: JsonValue | undefined): string[] {
-  if (typeof value === "number") return [String(value)];
-  return Array.isArray(value) ? value.flatMap(textsAndNumbersIn) : textsIn(value);
+  const found: string[] = [];
+  addTexts(found, value, true);
+  return found;
+}
+
+function addTexts(found: string[], value: JsonValue | undefined, withNumbers: boolean): void {
+  if (typeof value === "string") found.push(value);
+  else if (typeof value === "number") withNumbers && found.push(String(value));
+  else if (typeof value === "object" && value !== null) for (const member of Object.values(value)) addTexts(found, member, withNumbers);
 }

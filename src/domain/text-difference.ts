@@ -11,14 +11,39 @@ export interface FileChange {
 /** Lines around a change that are shown with it. */
 const CONTEXT = 2;
 
-/** How texts differ by path; what stayed is left out. */
+/** Lines removed and added that are looked for, and lines of a file that are compared: finding them takes a time that grows with both. */
+const MOST_EDITS = 1000;
+const MOST_LINES = 50_000;
+
+/** How texts differ by path; what stayed is left out. Where very much differs, only that is said. */
 export function differenceOf(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>): FileChange[] {
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return paths.flatMap((path): FileChange[] => {
     const [old, next] = [before[path], after[path]];
     if (old === next) return [];
-    const { hunks } = structuredPatch(path, path, old ?? "", next ?? "", "", "", { context: CONTEXT });
-    const lines = hunks.flatMap((hunk, index) => [...(index === 0 ? [] : [`@@ ${hunk.newStart}`]), ...hunk.lines]);
-    return [{ path, kind: old === undefined ? "added" : next === undefined ? "removed" : "changed", lines }];
+    return [{ path, kind: old === undefined ? "added" : next === undefined ? "removed" : "changed", lines: changedLines(path, old ?? "", next ?? "") }];
   });
+}
+
+function changedLines(path: string, old: string, next: string): readonly string[] {
+  const [removed, added] = [linesIn(old), linesIn(next)];
+  const isOneSided = removed === 0 || added === 0;
+  const isLarge = removed + added > MOST_LINES;
+  const patch = isLarge
+    ? undefined
+    : structuredPatch(path, path, old, next, "", "", { context: CONTEXT, ...(isOneSided ? {} : { maxEditLength: MOST_EDITS }) });
+  if (patch === undefined) return [`\\ too much differs to be shown: ${removed} lines before, ${added} after`];
+  return patch.hunks.flatMap((hunk, index) => [...(index === 0 ? [] : [`@@ ${hunk.newStart}`]), ...hunk.lines]);
+}
+
+function linesIn(text: string): number {
+  let count = 0;
+  for (let at = text.length === 0 ? -1 : 0; at >= 0 && count <= MOST_LINES; at = nextLine(text, at)) count++;
+  return count;
+}
+
+/** Where the line behind this place begins; -1: there is none. */
+function nextLine(text: string, from: number): number {
+  const end = text.indexOf("\n", from);
+  return end < 0 || end + 1 >= text.length ? -1 : end + 1;
 }

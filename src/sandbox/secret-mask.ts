@@ -23,7 +23,7 @@ export class SecretMask {
   /** Of a call. All of one call count, however many others there were. */
   add(given: readonly string[]): void {
     const secrets = longEnough(given);
-    if (secrets.every((secret) => this.#secrets.includes(secret))) return;
+    if (secrets.every((secret) => this.#known.has(secret))) return;
     this.#secrets = [...new Set([...secrets, ...this.#secrets])].slice(0, Math.max(MOST_SECRETS, secrets.length));
     this.#learn();
   }

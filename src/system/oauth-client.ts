@@ -9,7 +9,7 @@ import { textOf } from "./http-client.ts";
 
 const TIMEOUT_MS = 30_000;
 /** Of an answer, unpacked; tokens are a few thousand. */
-const MOST_BYTES = 2 ** 20;
+const MOST_BYTES = 2 ** 16;
 
 /** OAuth as oauth4webapi speaks it, with what providers answer brought into the form that the RFC has. */
 export const oauthServer: OAuthServer = {

@@ -1,6 +1,7 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Bundle } from "../../src/domain/saved-component.ts";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
 import { belt } from "../../src/sandbox/enclosure.ts";
@@ -143,8 +144,15 @@ describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandbo
     ["that loads its code", undefined],
     ["that starts from a snapshot", 0],
   ] as const)("with a process %s", (_title, snapshotAfterMs) => {
-    runnerContract(async () => {
-      const folder = await temporaryFolder();
+    // One runner for all questions: making a snapshot takes longer than any of them.
+    let shared: Promise<ProcessRunner> | undefined;
+    const ends: (() => Promise<unknown>)[] = [];
+    afterAll(async () => {
+      for (const end of ends.toReversed()) await end();
+    });
+    const open = async (): Promise<ProcessRunner> => {
+      const folder = await mkdtemp(join(tmpdir(), "headwater-test-"));
+      ends.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
       const packagesFolder = join(folder, "packages");
       const warnings: unknown[] = [];
       await mkdir(packagesFolder);
@@ -157,11 +165,12 @@ describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandbo
         clock: systemClock,
         log: { ...silentLog, warn: (text, facts) => warnings.push([text, facts]) },
       });
-      onTestFinished(() => runner[Symbol.asyncDispose]());
+      ends.push(() => runner[Symbol.asyncDispose]());
       if (snapshotAfterMs !== undefined) await runner.whenQuick;
       // Else it would be a process that loads its code.
       expect(warnings).toEqual([]);
       return runner;
-    });
+    };
+    runnerContract(() => (shared ??= open()));
   });
 });

@@ -49,7 +49,7 @@ export class InProcessServer {
       },
     });
     const environment = { ...process.env, ...this.#variables };
-    return startRuntime(readSettings({ flags: flagsOf(words), environment, file: readConfig(environment) }), streamLog(lines));
+    return startRuntime(readSettings({ flags: flagsOf(words), environment, file: readConfig(environment) }), streamLog(lines), { snapshotAfterMs: 3_600_000 });
   }
 }
 

@@ -13,6 +13,9 @@ import { temporaryFolder } from "./home.ts";
 import { eventually } from "./eventually.ts";
 import { InProcessRunner } from "../../src/testing/in-process-runner.ts";
 
+/** A snapshot takes a second of CPU; tests of it make their own. */
+export const NEVER_MS = 3_600_000;
+
 /** What a test has to know of a server, wherever that runs. */
 export type RunningServer = Omit<Runtime, "engine" | "ask">;
 
@@ -31,7 +34,7 @@ export class TestServer {
 
   static async start(flags: GivenSettings = {}): Promise<TestServer> {
     const home = flags.home ?? (await temporaryFolder());
-    return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog));
+    return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog, { snapshotAfterMs: NEVER_MS }));
   }
 
   /** With components in the test's process and a store in memory: for rules of the engine, where no process has to end and nothing has to outlive it. */

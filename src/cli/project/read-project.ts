@@ -1,8 +1,9 @@
 import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type Document, LineCounter, type Pair, isNode, isPair, isScalar, isSeq, parseDocument, visit } from "yaml";
+import { type Document, type LineCounter, type Pair, isNode, isPair, isScalar, isSeq, visit } from "yaml";
 import type * as z from "zod";
 import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
+import { readYaml } from "../../domain/bounded-yaml.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue, ownMember } from "../../domain/json.ts";
@@ -10,8 +11,6 @@ import { readText } from "../code/prop-flags.ts";
 import { type Project, finalSchema, projectSchema } from "./project-schema.ts";
 
 export const PROJECT_FILE = "pd.yaml";
-/** Aliases may make a small file large. */
-const MOST_ALIASES = 100;
 
 export interface ReadProject {
   /** Folder that its paths begin in. */
@@ -32,18 +31,21 @@ interface Wanted {
 /** Reads `pd.yaml`. Throws PD_FILE_NOT_FOUND, and PD_BAD_INPUT with every problem and its line. */
 export async function readProject(target: string, { profile, environment }: Wanted): Promise<ReadProject> {
   const path = await fileIn(target);
-  const lines = new LineCounter();
-  const document = parseDocument(await textOf(path), { lineCounter: lines, prettyErrors: false, strict: true });
+  const file = readYaml(await textOf(path));
+  if (file.kind === "refused")
+    throw badFile(
+      path,
+      file.problems.map(({ line, problem }) => `line ${line}: ${problem}`),
+    );
+  const { document, lines } = file;
   const lineOf = (place: readonly PropertyKey[]): number => lineIn(document, lines, place);
-  const [first] = document.errors;
-  if (first !== undefined) throw badFile(path, [`line ${lines.linePos(first.pos[0]).line}: ${first.message}`]);
   const inexact = keepAsWritten(document);
   if (inexact.length > 0)
     throw badFile(
       path,
       inexact.map(({ at, text }) => `line ${lines.linePos(at).line}: ${text} is more than a number holds: put it in quotes`),
     );
-  const read: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
+  const read: unknown = document.toJS();
   const text = checked(projectSchema, read ?? {}, { path, lineOf });
   const { profiles = {}, $schema: _schema, ...base } = text;
   const overlay = profile === undefined ? undefined : ownMember(profiles, profile);

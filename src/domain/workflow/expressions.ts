@@ -1,4 +1,6 @@
+import { PdError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { LIMITS } from "../limits.ts";
 
 /** `{{…}}` in texts of a workflow: JavaScript, in which `steps` are the results so far (workflows.md §1). */
 type TextPart = { readonly kind: "text"; readonly text: string } | { readonly kind: "expression"; readonly source: string };
@@ -82,7 +84,21 @@ function filledText(text: string, results: ReadonlyMap<string, ExpressionValue>)
   const parts = partsOf(text);
   const [only] = parts;
   if (parts.length === 1 && only?.kind === "expression") return results.get(only.source)?.value;
-  return parts.map((part) => (part.kind === "text" ? part.text : writtenOut(results.get(part.source)?.value))).join("");
+  const written = new Map<string, string>();
+  let filled = "";
+  for (const part of parts) {
+    if (part.kind === "text") filled += part.text;
+    else {
+      const found = written.get(part.source) ?? writtenOut(results.get(part.source)?.value);
+      written.set(part.source, found);
+      filled += found;
+    }
+    if (filled.length > LIMITS.value)
+      throw new PdError("PD_BAD_INPUT", `Cannot fill in a text with expressions: it comes to more than ${LIMITS.value} characters`, {
+        details: { text: text.slice(0, 200) },
+      });
+  }
+  return filled;
 }
 
 function writtenOut(value: JsonValue | undefined): string {

@@ -2,7 +2,8 @@ import { type JsonValue, isJsonObject } from "../json.ts";
 import { parseGivenTimer } from "../schedule.ts";
 import type { CodeStep, Step, StepCode, Workflow, WorkflowSettings, WorkflowTrigger } from "./workflow.ts";
 import { everyStep } from "./workflow.ts";
-import { type FileProblem, type Value, YamlReader } from "./yaml-reader.ts";
+import type { FileProblem } from "../bounded-yaml.ts";
+import { type Value, YamlReader } from "./yaml-reader.ts";
 
 /** The schema of the hosted platform's export (workflows.md §1), which ours extends. */
 export const WORKFLOW_SCHEMA = "workflow/2022.04";

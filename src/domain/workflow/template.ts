@@ -11,9 +11,14 @@ export interface TemplateWishes {
   readonly triggers: readonly { readonly props?: JsonObject | undefined }[];
 }
 
+/** Steps, triggers and values: each is looked for in the whole file. */
+const MOST_WISHES = 1000;
+
 /** The text of `workflow.yaml` with other values; all else, comments too, stays. Throws PD_BAD_INPUT for what it does not have. */
 export function withWishes(text: string, { name, steps, triggers }: TemplateWishes): string {
-  const document = parseDocument(text);
+  const wished = [...steps, ...triggers].reduce((sum, { props = {} }) => sum + 1 + Object.keys(props).length, 0);
+  if (wished > MOST_WISHES) throw new PdError("PD_BAD_INPUT", `Cannot copy the workflow with other props: these are more than ${MOST_WISHES}`);
+  const document = parseDocument(text, { uniqueKeys: false });
   if (name !== undefined) document.set("name", name);
   for (const { namespace, props = {} } of steps) {
     const step = stepNamed(document.get("steps"), namespace);

@@ -1,14 +1,6 @@
-import { type Document, LineCounter, type Node, type Pair, type ParsedNode, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from "yaml";
+import { type LineCounter, type Node, type Pair, type ParsedNode, isMap, isNode, isScalar, isSeq } from "yaml";
+import { type FileProblem, type YamlRead, readYaml } from "../bounded-yaml.ts";
 import { type JsonValue, isJsonValue } from "../json.ts";
-
-/** Something that is wrong, or that has no effect, at a line of a file, from 1. */
-export interface FileProblem {
-  readonly line: number;
-  readonly problem: string;
-}
-
-/** Aliases may make a small file large. */
-const MOST_ALIASES = 100;
 
 /** A value of a YAML file that knows where it stands. */
 export interface Value {
@@ -18,26 +10,16 @@ export interface Value {
 
 /** Reads values of a YAML file, and collects what is wrong with them. */
 export class YamlReader {
-  readonly problems: FileProblem[] = [];
+  readonly problems: FileProblem[];
   /** What is said and does nothing. */
   readonly warnings: FileProblem[] = [];
   readonly root: Value;
-  readonly #lines = new LineCounter();
-  readonly #document: Document.Parsed;
+  readonly #read: YamlRead;
 
   constructor(text: string) {
-    const document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, strict: true });
-    for (const { message, pos } of document.errors) this.problems.push({ line: this.#lines.linePos(pos[0]).line, problem: message });
-    this.root = { node: document.errors.length > 0 ? null : document.contents, line: 1 };
-    this.#document = document;
-    if (this.problems.length === 0) {
-      try {
-        // Aliases may make it huge, or a part of itself.
-        JSON.stringify(document.toJS({ maxAliasCount: MOST_ALIASES }));
-      } catch (error) {
-        this.problems.push({ line: 1, problem: error instanceof Error ? error.message : String(error) });
-      }
-    }
+    this.#read = readYaml(text);
+    this.problems = this.#read.kind === "refused" ? [...this.#read.problems] : [];
+    this.root = { node: this.#read.kind === "refused" ? null : this.#read.document.contents, line: 1 };
   }
 
   wrong(line: number, problem: string): undefined {
@@ -56,7 +38,7 @@ export class YamlReader {
   list(value: Value, what: string): readonly Value[] | undefined {
     const { node, line } = value;
     if (!isSeq(node)) return this.wrong(line, `${what} wants a list`);
-    return node.items.map((item) => ({ node: this.#meant(item), line: isNode(item) ? this.#lineOf(item, line) : line }));
+    return node.items.map((item) => ({ node: isNode(item) ? item : null, line: isNode(item) ? this.#lineOf(item, line) : line }));
   }
 
   text(value: Value, what: string): string | undefined {
@@ -81,7 +63,7 @@ export class YamlReader {
 
   /** Anything that JSON can say. */
   json({ node, line }: Value, what: string): JsonValue | undefined {
-    const found: unknown = node === null ? null : node.toJS(this.#document, { maxAliasCount: MOST_ALIASES });
+    const found: unknown = node === null || this.#read.kind === "refused" ? null : node.toJS(this.#read.document);
     return isJsonValue(found) ? found : this.wrong(line, `${what} wants a value that JSON can say`);
   }
 
@@ -100,16 +82,11 @@ export class YamlReader {
 
   #valueOf({ key, value }: Pair<unknown, unknown>, before: number): Value {
     const line = isNode(key) ? this.#lineOf(key, before) : before;
-    return { node: this.#meant(value), line };
-  }
-
-  /** What an alias stands for. */
-  #meant(item: unknown): Value["node"] {
-    if (isAlias(item)) return item.resolve(this.#document) ?? null;
-    return isNode(item) ? item : null;
+    return { node: isNode(value) ? value : null, line };
   }
 
   #lineOf(node: Node, otherwise: number): number {
-    return node.range == null ? otherwise : this.#lines.linePos(node.range[0]).line;
+    const lines: LineCounter | undefined = this.#read.kind === "read" ? this.#read.lines : undefined;
+    return node.range == null || lines === undefined ? otherwise : lines.linePos(node.range[0]).line;
   }
 }

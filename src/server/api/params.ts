@@ -9,6 +9,10 @@ import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 
 const MOST_FORM_MEMBERS = 1000;
 const MAX_BODY = 20 * 1024 * 1024;
+/** A body that is checked by a schema costs the server's thread far more than one that is only stored. */
+const MOST_MEMBERS = 100_000;
+/** Further ones would only repeat them. */
+const MOST_PROBLEMS = 20;
 
 /** What a request brings in its query and its body, which wins. */
 export async function readGiven(context: Context): Promise<JsonObject> {
@@ -19,7 +23,9 @@ export async function readGiven(context: Context): Promise<JsonObject> {
 export function checkParams<Schema extends z.ZodType>(schema: Schema, given: JsonObject): z.output<Schema> {
   const result = schema.safeParse(given, IN_WORDS);
   if (result.success) return result.data;
-  const problems = problemsOf(result.error, { whole: "the parameters", given }).map(({ text }) => text);
+  const all = problemsOf(result.error, { whole: "the parameters", given }, MOST_PROBLEMS).map(({ text }) => text);
+  const rest = result.error.issues.length - all.length;
+  const problems = rest > 0 ? [...all, `and ${rest} more`] : all;
   throw new PdError("PD_BAD_INPUT", `Cannot read the parameters: ${problems.join("; ")}`, { details: { problems } });
 }
 
@@ -32,7 +38,7 @@ async function readBody(context: Context): Promise<JsonObject> {
     });
   const body = await readText(context);
   if (body.trim() === "") return {};
-  if (isTooComplex(body)) throw tooComplex();
+  if (isTooComplex(body, MOST_MEMBERS)) throw tooComplex();
   const type = context.req.header("content-type") ?? "application/json";
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(type);
   if (isForm && body.split("&", MOST_FORM_MEMBERS + 1).length > MOST_FORM_MEMBERS)
@@ -50,7 +56,7 @@ async function readBody(context: Context): Promise<JsonObject> {
 }
 
 function tooComplex(): PdError {
-  return new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${LIMITS.members} members, or is nested deeper than ${LIMITS.depth}`);
+  return new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${MOST_MEMBERS} members, or is nested deeper than ${LIMITS.depth}`);
 }
 
 /** The body, cut off where it is too large: a length that is told may be wrong or missing. */

@@ -1,0 +1,172 @@
+import { type Document, Composer, LineCounter, type Node, Parser, Lexer, isAlias, isCollection, isMap, isPair, isScalar } from "yaml";
+
+/** Something that is wrong, or that has no effect, at a line of a file, from 1. */
+export interface FileProblem {
+  readonly line: number;
+  readonly problem: string;
+}
+
+export type YamlRead =
+  | { readonly kind: "read"; readonly document: Document.Parsed; readonly lines: LineCounter }
+  | { readonly kind: "refused"; readonly problems: readonly FileProblem[] };
+
+/**
+ * The bounds hold the event loop for at most about 200 ms, measured with the slowest texts that fit them. They are
+ * chosen so that a workflow of 800 steps fits.
+ */
+const BOUNDS = { characters: 262_144, tokens: 40_000, depth: 100, aliases: 100, nodes: 100_000, problems: 20 };
+
+/** Stops reading: the problems tell why. */
+class Stop extends Error {}
+
+/**
+ * Reads the YAML of a stranger in a time that grows with its length, and not faster. Refuses, with lines: what is longer
+ * or deeper than the bounds, names that are not plain scalars (`? `, `[a]: b`), tags, directives, a second document,
+ * names that occur twice, and aliases that contain themselves or expand beyond the bounds.
+ */
+export function readYaml(text: string): YamlRead {
+  const lines = new LineCounter();
+  const problems: FileProblem[] = [];
+  const wrong = (offset: number, problem: string): void => {
+    if (problems.length < BOUNDS.problems) problems.push({ line: lines.linePos(offset).line, problem });
+    // The library catches what is thrown at each level, and reports it once more.
+    if (problems.length >= BOUNDS.problems) throw new Stop();
+  };
+  try {
+    const document = composed(text, { lines, wrong });
+    if (problems.length === 0) checkNames(document, wrong);
+    if (problems.length === 0) countNodes(document, wrong);
+    return problems.length === 0 ? { kind: "read", document, lines } : { kind: "refused", problems };
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    return { kind: "refused", problems };
+  }
+}
+
+interface Reading {
+  readonly lines: LineCounter;
+  readonly wrong: (offset: number, problem: string) => void;
+}
+
+function composed(text: string, reading: Reading): Document.Parsed {
+  const { lines, wrong } = reading;
+  lines.addNewLine(0);
+  const stop = (offset: number, problem: string): never => {
+    wrong(offset, problem);
+    throw new Stop();
+  };
+  if (text.length > BOUNDS.characters) stop(0, `the file has more than ${BOUNDS.characters} characters`);
+  const tokens = [...tokensOf(text, reading, stop)];
+  const composer = new BoundedComposer(wrong);
+  const [document] = composer.compose(tokens, true, text.length);
+  return document ?? stop(0, "the file is empty");
+}
+
+function* tokensOf(text: string, { lines, wrong }: Reading, stop: (offset: number, problem: string) => never) {
+  const parser = new BoundedParser(lines.addNewLine);
+  let [count, aliases, documents, hasFailed] = [0, 0, 0, false];
+  const parts = function* () {
+    for (const lexeme of new Lexer().lex(text)) {
+      if (++count > BOUNDS.tokens) stop(parser.offset, `the file has more than ${BOUNDS.tokens} names, values and signs`);
+      yield* parser.next(lexeme);
+      if (parser.stack.length > BOUNDS.depth) stop(parser.offset, `lists and maps are nested deeper than ${BOUNDS.depth} levels`);
+      if (parser.kind === "tag" || parser.kind === "explicit-key-ind")
+        stop(parser.offset, `${JSON.stringify(lexeme)} is not taken here: names and values are written as they are`);
+      if (parser.kind === "alias" && lexeme.startsWith("*") && ++aliases > BOUNDS.aliases)
+        stop(parser.offset, `the file has more than ${BOUNDS.aliases} aliases`);
+    }
+    yield* parser.end();
+  };
+  for (const token of parts()) {
+    if (token.type === "directive") stop(token.offset, `the directive ${JSON.stringify(token.source)} is not taken here`);
+    if (token.type === "document" && ++documents > 1) stop(token.offset, "the file has more than one document");
+    if (token.type === "error") {
+      hasFailed = true;
+      wrong(token.offset, token.message);
+    }
+    yield token;
+  }
+  if (hasFailed) throw new Stop();
+}
+
+/** Tells what the part is that it has just taken. */
+class BoundedParser extends Parser {
+  get kind(): unknown {
+    return Reflect.get(this, "type");
+  }
+}
+
+/** Stops after so many errors: each of the library's own keeps a stack. */
+class BoundedComposer extends Composer {
+  constructor(wrong: Reading["wrong"]) {
+    super({ strict: true, uniqueKeys: false, stringKeys: true, prettyErrors: false, logLevel: "silent", version: "1.2", schema: "core" });
+    const onError = (source: unknown, _code: string, message: string, isWarning = false): void => {
+      if (!isWarning) wrong(offsetOf(source), message);
+    };
+    Object.assign(this, { onError });
+  }
+}
+
+function offsetOf(source: unknown): number {
+  if (typeof source === "number") return source;
+  if (Array.isArray(source)) return Number(source[0]);
+  return typeof source === "object" && source !== null && "offset" in source ? Number(source.offset) : 0;
+}
+
+/** The library compares each name of a map with all others. */
+function checkNames({ contents }: Document.Parsed, wrong: Reading["wrong"]): void {
+  const rest: unknown[] = [contents];
+  while (rest.length > 0) {
+    const node = rest.pop();
+    if (!isCollection(node)) continue;
+    const names = new Set<string>();
+    for (const item of node.items) {
+      if (!isPair(item)) {
+        rest.push(item);
+        continue;
+      }
+      const { key } = item;
+      const name = isScalar(key) ? String(key.value) : String(key);
+      if (isMap(node) && names.has(name)) wrong(isScalar(key) ? (key.range?.[0] ?? 0) : 0, `the name ${JSON.stringify(name)} occurs twice`);
+      names.add(name);
+      rest.push(item.value);
+    }
+  }
+}
+
+/** Counts nodes with each alias as what it stands for, and puts that in its place. */
+function countNodes(document: Document.Parsed, wrong: Reading["wrong"]): void {
+  const anchors = new Map<string, Node>();
+  const sizes = new Map<Node, number>();
+  const open = new Set<Node>();
+  const meant = (given: unknown): unknown => {
+    if (!isAlias(given)) return given;
+    const target = anchors.get(given.source);
+    if (target !== undefined && !open.has(target)) return target;
+    wrong(given.range?.[0] ?? 0, target === undefined ? `the alias *${given.source} stands for nothing` : `the alias *${given.source} contains itself`);
+    throw new Stop();
+  };
+  // The depth is bounded, so that this needs little of the stack.
+  const sizeOf = (node: unknown): number => {
+    if (!isCollection(node) && !isScalar(node)) return 1;
+    const known = sizes.get(node);
+    if (known !== undefined) return known;
+    if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    let size = 1;
+    if (isCollection(node)) {
+      open.add(node);
+      for (const [index, item] of node.items.entries()) {
+        if (isPair(item)) size += sizeOf((item.value = meant(item.value)));
+        else size += sizeOf((node.items[index] = meant(item)));
+      }
+      open.delete(node);
+    }
+    if (size > BOUNDS.nodes) {
+      wrong(node.range?.[0] ?? 0, `aliases make more than ${BOUNDS.nodes} values of this`);
+      throw new Stop();
+    }
+    sizes.set(node, size);
+    return size;
+  };
+  sizeOf(document.contents);
+}

@@ -1,0 +1,38 @@
+const [PLUS, SPACE, PERCENT, AMPERSAND, EQUALS] = [43, 32, 37, 38, 61];
+
+/**
+ * Fields of `application/x-www-form-urlencoded`, as `URLSearchParams` reads them. Works byte by byte, because replacing
+ * the pluses of a text of 10 MB takes JavaScript seconds, and this a tenth of a second.
+ */
+export function formFields(form: string): [name: string, value: string][] {
+  const bytes = Buffer.from(form);
+  const fields: [string, string][] = [];
+  for (let from = 0; from < bytes.length;) {
+    const found = bytes.indexOf(AMPERSAND, from);
+    const end = found < 0 ? bytes.length : found;
+    const mark = bytes.subarray(from, end).indexOf(EQUALS);
+    const nameEnd = mark < 0 ? end : from + mark;
+    if (end > from) fields.push([decoded(bytes, from, nameEnd), decoded(bytes, Math.min(nameEnd + 1, end), end)]);
+    from = end + 1;
+  }
+  return fields;
+}
+
+function decoded(bytes: Buffer, from: number, to: number): string {
+  const text = Buffer.allocUnsafe(to - from);
+  let length = 0;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] ?? 0;
+    const escaped = byte === PERCENT && at + 2 < to ? 16 * digit(bytes[at + 1] ?? 0) + digit(bytes[at + 2] ?? 0) : Number.NaN;
+    if (!Number.isNaN(escaped)) at += 2;
+    text[length++] = Number.isNaN(escaped) ? (byte === PLUS ? SPACE : byte) : escaped;
+  }
+  return text.toString("utf8", 0, length);
+}
+
+/** Of a hexadecimal digit; NaN for any other character. */
+function digit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  const letter = code | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : Number.NaN;
+}

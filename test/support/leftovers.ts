@@ -1,0 +1,60 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A process that is being ended is gone within this time. */
+const WITHIN_MS = 10_000;
+
+/**
+ * Gives a run of the tests a folder for temporary files and a default home of its own, and fails the run when a test
+ * has left a process or a folder behind, or has started a server on the default home.
+ */
+export default function watchLeftovers(): () => Promise<void> {
+  const before = { TMPDIR: process.env["TMPDIR"], PD_HOME: process.env["PD_HOME"] };
+  const folder = mkdtempSync(join(tmpdir(), "hw-"));
+  const home = join(folder, "default-home");
+  // The processes of the tests get them, and all that these start.
+  Object.assign(process.env, { TMPDIR: folder, PD_HOME: home });
+  return async () => {
+    const until = performance.now() + WITHIN_MS;
+    let left = leftovers(folder);
+    while (left.length > 0 && performance.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      left = leftovers(folder);
+    }
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    rmSync(folder, { recursive: true, force: true });
+    if (left.length === 0) return;
+    // vitest prints what a teardown throws, and exits with 0 all the same.
+    process.once("exit", () => (process.exitCode = 1));
+    throw new Error(`The tests have left behind:\n  ${left.slice(0, 20).join("\n  ")}`);
+  };
+}
+
+function leftovers(folder: string): readonly string[] {
+  const files = readdirSync(folder).filter((name) => !IGNORED.test(name));
+  return [...files.map((name) => (name === "default-home" ? "a server on the default home" : `the folder or file ${name}`)), ...processesWith(folder)];
+}
+
+/** Kept by Node and by npm for all processes of a user. */
+const IGNORED = /^(node-compile-cache|v8-compile-cache|npm-)/;
+
+/** Command lines of other processes that were started by the tests: their words or variables name the folder. */
+function processesWith(folder: string): readonly string[] {
+  return (existsSync("/proc") ? readdirSync("/proc") : []).flatMap((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
+    const read = (name: string): string => {
+      try {
+        return readFileSync(join("/proc", pid, name), "utf8");
+      } catch {
+        return "";
+      }
+    };
+    const words = read("cmdline").replaceAll("\0", " ");
+    const isOfRunner = words.includes("vitest") || words.includes("esbuild") || words.trim() === "";
+    return !isOfRunner && (words.includes(folder) || read("environ").includes(folder)) ? [`process ${pid}: ${words.slice(0, 200)}`] : [];
+  });
+}
