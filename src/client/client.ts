@@ -8,6 +8,7 @@ import type { DebugNewsRecord } from "../api/sources.ts";
 import type { BadProps } from "../api/props.ts";
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/json.ts";
+import { checkIds } from "./checked-ids.ts";
 import { CHECK_ADDRESS, Connection, type Request, type ServerAddress } from "./connection.ts";
 import { type FollowSettings, Following } from "./following.ts";
 
@@ -50,8 +51,10 @@ export function createClient(server: ServerAddress | Connection): Client {
       read: (data) => known<DebugNewsRecord>(data),
     });
   const follow: Streams["follow"] = {
-    events: (source, settings = {}) => new Following(connection, streamOf(source, "emits"), { settings, read: (data) => known<EventRecord>(data) }),
-    logs: (source, settings = {}) => new Following(connection, streamOf(source, "observations"), { settings, read: (data) => known<ObservationRecord>(data) }),
+    events: (source, settings = {}) =>
+      new Following(connection, streamOf(source, "emits"), { settings, read: (data) => checkedRecord<EventRecord>("event", data) }),
+    logs: (source, settings = {}) =>
+      new Following(connection, streamOf(source, "observations"), { settings, read: (data) => checkedRecord<ObservationRecord>("observation", data) }),
     debugger: (source, where, settings = {}) => debuggerAt(streamOf(source, "inspector"), where, settings),
     actionDebugger: (id, where, settings = {}) => debuggerAt(`/sse/actions/${encodeURIComponent(id)}/inspector`, where, settings),
   };
@@ -120,7 +123,9 @@ function streamOf(source: string, kind: string): string {
 }
 
 async function ask(connection: Connection, address: CallAddress, given: readonly unknown[]): Promise<unknown> {
-  return unwrapped(await connection.request(requestOf(address, given)));
+  const answer = unwrapped(await connection.request(requestOf(address, given)));
+  checkIds(address, answer);
+  return answer;
 }
 
 /** Parts of the path come first, parameters last. */
@@ -169,6 +174,11 @@ export function badPropsOf(error: unknown): BadProps | undefined {
   if (!(error instanceof PdError) || error.code !== "PD_BAD_PROPS") return undefined;
   const { problems, props } = error.details ?? {};
   return Array.isArray(problems) && Array.isArray(props) ? known<BadProps>({ problems, props }) : undefined;
+}
+
+function checkedRecord<Value>(kind: "event" | "observation", data: JsonObject): Value {
+  checkIds(kind, data);
+  return known<Value>(data);
 }
 
 /** What the server answers is unknown here, and as the contract says beyond. */

@@ -122,7 +122,7 @@ export class Following<Item> implements AsyncIterable<Item> {
     const found: Item[] = [];
     const parser = createParser({
       onEvent: ({ id, data: text }) => {
-        if (id !== undefined && id !== "") this.#lastId = id;
+        if (id !== undefined && /^[\w-]{1,200}$/.test(id)) this.#lastId = id;
         const data = parseJson(text);
         if (isJsonObject(data)) found.push(this.#read(data));
       },

@@ -122,6 +122,28 @@ describe("a client", () => {
     expect((await client.dataStores.list()).length).toBe(230);
   });
 
+  it.each(["x/../../../evil", "..", "-rf", "a\nb", "a b", "$(id)", "a".repeat(500), "\u001b[8m"])(
+    "takes no %j for an id, which could lead elsewhere",
+    async (id) => {
+      const answers: Record<string, unknown> = {
+        "/v1/invocations/inv_1": { data: { id, source_id: "dc_1" } },
+        "/v1/sources/dc_1": { data: { id: "dc_1", name_slug: id } },
+        "/v1/webhooks": { page_info: { total_count: 1 }, data: [{ id: "wh_1" }, { id }] },
+        // What users have called so is theirs.
+        "/v1/sources/dc_2": { data: { id: "dc_2", configured_props: { id, folder_id: id } } },
+        "/v1/sources/dc_1/state": { data: { id, some_id: id } },
+      };
+      const url = await startHttpServer((request, response) => void response.end(JSON.stringify(answers[(request.url ?? "").replace(/\?.*/, "")])));
+      const client = createClient({ baseUrl: url, key: "" });
+      const refused = { code: "PD_SERVER_UNREACHABLE", message: expect.stringContaining("is not an id") };
+      await expect(client.invocations.get("inv_1")).rejects.toMatchObject(refused);
+      await expect(client.sources.get("dc_1")).rejects.toMatchObject(refused);
+      await expect(client.webhooks.list()).rejects.toMatchObject(refused);
+      expect(await client.sources.get("dc_2")).toMatchObject({ configured_props: { id } });
+      expect(await client.state.all("dc_1")).toEqual({ id, some_id: id });
+    },
+  );
+
   it("throws what the server refuses, with its code, reason and next step", async () => {
     const server = await TestServer.inMemory();
     const client = clientOf(server);

@@ -29,8 +29,8 @@ async function textsIn(folder: string): Promise<string> {
 
 describe("pd fixture", () => {
   it("writes a run as a file and a test, which passes until the component does something else", async () => {
-    const home = await PdHome.make();
-    await home.up();
+    const home = await PdHome.inProcess();
+    await home.pd("status");
     const file = await home.file("src/orders.mjs", ORDERS);
     const { endpoint_url: url } = await home.json("deploy", file, "--prop", "city=Berlin", "--prop", "token=hush-1");
     const headers = { "content-type": "application/json", "x-kind": "new", authorization: "Bearer hush-2", cookie: "hush-3" };
@@ -56,8 +56,8 @@ describe("pd fixture", () => {
   });
 
   it("keeps what third parties answer when it is told to ask them, and no credentials", async () => {
-    const home = await PdHome.make();
-    await home.up();
+    const home = await PdHome.inProcess();
+    await home.pd("status");
     let asked = 0;
     const upstream = await startHttpServer((request, response) => {
       asked++;
@@ -89,8 +89,8 @@ describe("pd fixture", () => {
   });
 
   it("keeps no secret of a list, nor one in letters beyond ASCII that an answer repeats", async () => {
-    const home = await PdHome.make();
-    await home.up();
+    const home = await PdHome.inProcess();
+    await home.pd("status");
     const upstream = await startHttpServer((request, response) => {
       const password = decodeURIComponent(String(request.headers["x-p"]));
       const numbered = JSON.stringify(password).replaceAll(/[^ -~]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
@@ -117,8 +117,8 @@ describe("pd fixture", () => {
   });
 
   it("expects what a failing run throws, and refuses what no test can tell", async () => {
-    const home = await PdHome.make();
-    await home.up();
+    const home = await PdHome.inProcess();
+    await home.pd("status");
     const file = await home.file(
       "src/bad.mjs",
       'export default { name: "Bad", version: "0.0.1", hooks: { activate() {} }, run(event) { if (event.random) this.$emit(Math.random()); else throw new Error("not today"); } };\n',

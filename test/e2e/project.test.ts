@@ -164,13 +164,71 @@ describe("pd apply", () => {
     const back = await home.pd("apply", folder, "--yes");
     expect(back.stdout).toMatch(/~ max_concurrency: 1 → null\n.*~ allow_run: true → false/);
     await writeFile(join(folder, "pd.yaml"), project(", allow_run: true, max_concurrency: 2"));
-    await home.pd("apply", folder, "--yes");
+    await home.pd("apply", folder, "--yes", "--allow-run", "cities");
+    // What it may do already wants no more consent.
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
     expect(await home.json("describe", "cities")).toMatchObject({ allow_run: true, max_concurrency: 2 });
     await writeFile(join(folder, "pd.yaml"), project(""));
     await home.pd("apply", folder, "--yes");
     const record = await home.json("describe", "cities");
     expect([record["allow_run"], record["max_concurrency"]]).toEqual([undefined, undefined]);
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
+  });
+
+  it("shows every right that it would grant, also to what is new, and gives a stranger's code no variable before somebody has agreed", async () => {
+    const home = await PdHome.inProcess({ AWS_SECRET_ACCESS_KEY: "of-the-user", TEAM_URL: "http://127.0.0.1:9/hook" });
+    // A plan loads the code, to know what it declares: it would say so if it got a variable then.
+    const code = `if (process.env.STOLEN) throw new Error("got " + process.env.STOLEN);\n${poller("one")}`;
+    const file = `sources:
+  cities:
+    component: ./poller.mjs
+    allow_run: true
+    env: { STOLEN: "\${env:AWS_SECRET_ACCESS_KEY}", NODE_ENV: test }
+    props: { city: "\${env:AWS_SECRET_ACCESS_KEY}" }
+workflows:
+  greet: { folder: ./greet, env: { KEY: "\${env:AWS_SECRET_ACCESS_KEY}" }, sources: { dc_other: cities } }
+`;
+    const folder = await folderWith(home, file, { "poller.mjs": code, ...WORKFLOW });
+    const rights = [
+      "! may start programs of the machine",
+      "! reads your variable AWS_SECRET_ACCESS_KEY, as env STOLEN",
+      "! reads your variable AWS_SECRET_ACCESS_KEY, as prop city",
+      "! gets the environment variable NODE_ENV",
+      "! reads your variable AWS_SECRET_ACCESS_KEY, as env KEY",
+      "! gets the events of cities",
+    ];
+    const planned = await home.pd("apply", folder, "--dry-run");
+    for (const right of rights) expect(planned.stdout).toContain(right);
+    expect(planned.stdout).not.toContain("of-the-user");
+    const { steps } = await home.json("apply", folder, "--dry-run");
+    expect(steps).toMatchObject([{ name: "cities", rights: expect.arrayContaining([{ kind: "programs", what: "" }]) }, { name: "greet" }]);
+    // Nobody can be asked here, and --yes alone says nothing of programs.
+    const refused = await home.pd("apply", folder, "--yes");
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-run cities") });
+    expect(await home.json("list")).toEqual([]);
+    await writeFile(join(folder, "poller.mjs"), poller("one"));
+    expect((await home.pd("apply", folder, "--yes", "--allow-run", "citys")).stderr).toContain("nothing of this name");
+    expect((await home.pd("apply", folder, "--yes", "--allow-run", "cities")).code).toBe(0);
+    const again = await home.pd("apply", folder, "--yes", "--allow-run", "cities");
+    expect(again.stdout).not.toContain("!");
+    // What changes is told, and what stays is not told again.
+    await writeFile(join(folder, "pd.yaml"), file.replace("NODE_ENV: test", "NODE_ENV: other"));
+    const changed = await home.pd("apply", folder, "--dry-run");
+    expect(changed.stdout.split("\n").filter((line) => line.includes("!"))).toEqual(["    ! gets the environment variable NODE_ENV"]);
+  });
+
+  it("takes variables for values alone, where nobody but the component gets them", async () => {
+    const home = await PdHome.inProcess({ SECRET: "of-the-user" });
+    const file = `sources:
+  cities: { component: "http://127.0.0.1:9/x.mjs?\${env:SECRET}", name: "\${env:SECRET}" }
+webhooks:
+  team: { url: "http://127.0.0.1:9/\${env:SECRET}", description: "\${env:SECRET}" }
+`;
+    const refused = await home.pd("apply", await folderWith(home, file, {}), "--dry-run");
+    expect(refused.stderr).not.toContain("of-the-user");
+    for (const place of ["line 2: sources.cities.component cannot hold a variable", "line 2: sources.cities.name", "line 4: webhooks.team.description"])
+      expect(refused.stderr).toContain(place);
+    expect(refused.stderr).not.toContain("webhooks.team.url cannot");
   });
 
   it("says over the rest what a profile says, and only that", async () => {

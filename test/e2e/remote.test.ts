@@ -347,6 +347,38 @@ describe("pd pull", () => {
     expect(await home.json("run", "counter")).toMatchObject({ outcome: "returned" });
   });
 
+  it("shows the rights that another server's sources bring along, and wants consent for them", async () => {
+    const { home, elsewhere } = await twoServers();
+    const before = await elsewhere.file("before.mjs", "globalThis.x = 1;");
+    await elsewhere.pd(
+      "deploy",
+      await elsewhere.file("counter.mjs", code("1")),
+      "--prop",
+      "step=2",
+      "--prop",
+      "token=t",
+      "--allow-run",
+      "true",
+      "--import",
+      before,
+      "--env",
+      "NODE_OPTIONS=--title=x",
+    );
+    const rights = ["  ! may start programs of the machine", "  ! loads before.mjs before its own code", "  ! gets the environment variable NODE_OPTIONS"];
+    const words = ["pull", "--all", "--from", "there", "--with-secrets"];
+    const planned = await home.pd(...words, "--dry-run");
+    for (const right of rights) expect(planned.stdout).toContain(right);
+    expect(await home.json(...words, "--dry-run")).toMatchObject([
+      { slug: "counter", rights: expect.arrayContaining([{ kind: "imports", what: "before.mjs" }]) },
+    ]);
+    expect(await home.pd(...words, "--yes")).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-run counter") });
+    expect(await home.pd(...words, "--allow-run", "counter")).toMatchObject({ code: 2, stderr: expect.stringContaining("Give --yes") });
+    expect(await home.json("list")).toEqual([]);
+    expect((await home.pd(...words, "--allow-run", "counter", "--yes")).stdout).toContain("Created counter");
+    expect(await home.json("describe", "counter")).toMatchObject({ allow_run: true });
+    expect((await home.pd(...words, "--dry-run")).stdout).not.toContain("!");
+  });
+
   it("leaves the hosted platform with what its documented endpoints tell, by the profile of its own command", async () => {
     const hosted = await startHosted();
     const home = await PdHome.inProcess();
@@ -455,28 +487,5 @@ describe("pd serve", () => {
     expect((await asked()).status).toBe(200);
     await home.pd("keys", "revoke", "laptop");
     expect((await asked()).status).toBe(401);
-  });
-});
-
-describe("a server that is killed with deliveries on their way", () => {
-  it("delivers every event of every commit that was acknowledged, under one id each", async () => {
-    const home = await PdHome.inProcess();
-    await home.file("many.mjs", 'export default { name: "Many", version: "1", run({ from }) { for (let n = 0; n < 200; n++) this.$emit(from + n); } };');
-    let server = await home.up();
-    await home.pd("deploy", join(home.folder, "many.mjs"));
-    const ids = new Map<string, Set<string>>();
-    const receiver = await Receiver.start((response, request) => {
-      response.end();
-      const body = receiver.received.at(-1)?.body ?? "";
-      ids.set(body, new Set([...(ids.get(body) ?? []), String(request.headers["webhook-id"])]));
-    });
-    await home.pd("subscribe", "many", receiver.url);
-    for (let round = 0; round < 3; round++) {
-      await home.pd("run", "many", "--event", await home.file("event.json", `{"from":${round * 200}}`));
-      await killHard(server.child);
-      server = await home.up();
-    }
-    await eventually(async () => ids.size === 600);
-    expect([...ids.values()].filter((seen) => seen.size !== 1)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
@@ -42,7 +42,7 @@ interface Asked {
 
 /** A home with the source, two accounts and the actions of a registry. */
 async function shopHome(): Promise<{ home: PdHome; url: string; apiKey: string; asked: Asked[]; env: Record<string, string> }> {
-  const home = await PdHome.make({ PD_COMPONENT_NETWORK: "open" });
+  const home = await PdHome.inProcess({ PD_COMPONENT_NETWORK: "open" });
   const asked: Asked[] = [];
   const url = await startHttpServer((request, response) => {
     let body = "";
@@ -61,7 +61,6 @@ async function shopHome(): Promise<{ home: PdHome; url: string; apiKey: string; 
       );
     });
   });
-  const { apiUrl, apiKey } = await home.up();
   const folder = join(home.folder, "registry", "shop", "actions", "create-order");
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "create-order.mjs"), action(url));
@@ -71,8 +70,9 @@ async function shopHome(): Promise<{ home: PdHome; url: string; apiKey: string; 
   await home.pd("accounts", "connect", "shop", "--field", "token=hush-2", "--name", "second");
   await home.pd("accounts", "connect", "bank", "--field", "token=hush-3", "--name", "bank");
   await home.pd("deploy", await home.file("orders.mjs", SOURCE), "--prop", "token=hush-0");
+  const [{ api_url: apiUrl }, apiKey] = [await home.json("status"), (await readFile(join(home.home, "api-key"), "utf8")).trim()];
   const env = { PATH: process.env["PATH"] ?? "", PD_HOME: home.home, PD_KEYRING: "never", XDG_CONFIG_HOME: join(home.folder, "config") };
-  return { home, url: `${apiUrl}/mcp`, apiKey, asked, env };
+  return { home, url: `${String(apiUrl)}/mcp`, apiKey, asked, env };
 }
 
 /** One more component in the registry of the home. */

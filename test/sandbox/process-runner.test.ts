@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Bundle } from "../../src/domain/saved-component.ts";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
 import { belt } from "../../src/sandbox/enclosure.ts";
@@ -9,7 +8,7 @@ import { openEnclosure } from "../../src/sandbox/wall.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { programFile } from "../../src/system/program-files.ts";
-import { runnerContract } from "../contract/runner.ts";
+import { processRunnerContract } from "../contract/process-runner.ts";
 import { eventually } from "../support/eventually.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { startHttpServer } from "../support/http-server.ts";
@@ -139,38 +138,6 @@ describe("a process that waits to be used", () => {
   });
 });
 
-describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandboxUse) => {
-  describe.each([
-    ["that loads its code", undefined],
-    ["that starts from a snapshot", 0],
-  ] as const)("with a process %s", (_title, snapshotAfterMs) => {
-    // One runner for all questions: making a snapshot takes longer than any of them.
-    let shared: Promise<ProcessRunner> | undefined;
-    const ends: (() => Promise<unknown>)[] = [];
-    afterAll(async () => {
-      for (const end of ends.toReversed()) await end();
-    });
-    const open = async (): Promise<ProcessRunner> => {
-      const folder = await mkdtemp(join(tmpdir(), "headwater-test-"));
-      ends.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-      const packagesFolder = join(folder, "packages");
-      const warnings: unknown[] = [];
-      await mkdir(packagesFolder);
-      const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder, memoryMb: 256, network: "open" as const };
-      const runner = await ProcessRunner.start({
-        ...places,
-        snapshotAfterMs,
-        enclosure: await openEnclosure(sandboxUse, places),
-        apiUrl: () => "http://127.0.0.1:1",
-        clock: systemClock,
-        log: { ...silentLog, warn: (text, facts) => warnings.push([text, facts]) },
-      });
-      ends.push(() => runner[Symbol.asyncDispose]());
-      if (snapshotAfterMs !== undefined) await runner.whenQuick;
-      // Else it would be a process that loads its code.
-      expect(warnings).toEqual([]);
-      return runner;
-    };
-    runnerContract(() => (shared ??= open()));
-  });
-});
+// The other two combinations are in test/node.
+processRunnerContract({ sandboxUse: "wall", snapshotAfterMs: 0 });
+processRunnerContract({ sandboxUse: "belt" });

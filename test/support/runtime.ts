@@ -32,9 +32,9 @@ export class TestServer {
   readonly #runtime: RunningServer;
   #isStopped = false;
 
-  static async start(flags: GivenSettings = {}): Promise<TestServer> {
+  static async start(flags: GivenSettings = {}, { snapshotAfterMs = NEVER_MS }: { snapshotAfterMs?: number } = {}): Promise<TestServer> {
     const home = flags.home ?? (await temporaryFolder());
-    return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog, { snapshotAfterMs: NEVER_MS }));
+    return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog, { snapshotAfterMs }));
   }
 
   /** With components in the test's process and a store in memory: for rules of the engine, where no process has to end and nothing has to outlive it. */

@@ -19,7 +19,7 @@ async function endless(response: ServerResponse): Promise<void> {
   }
 }
 
-const TOO_LONG = { kind: "unreachable", reason: "the answer has more than 1048576 bytes" };
+const TOO_LONG = { kind: "unreachable", reason: "the answer has more than 65536 bytes" };
 
 describe("an answer of a provider", () => {
   it("that does not end is read up to a bound, and the connection is closed", async () => {

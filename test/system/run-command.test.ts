@@ -2,6 +2,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runCommand } from "../../src/system/run-command.ts";
+import { temporaryFolder } from "../support/home.ts";
 
 /** Process ids of programs that were started with this word. */
 async function running(word: string): Promise<number[]> {
@@ -22,9 +23,12 @@ describe("a command that leaves a process in the background", () => {
   it("in a session of its own has ended all the same, with all that it has printed", async () => {
     onTestFinished(async () => (await running("8765432")).forEach((pid) => process.kill(pid, "SIGKILL")));
     const text = "x".repeat(200_000);
-    const { code, output } = await runCommand("sh", ["-c", `setsid sleep 8765432 & head -c 200000 /dev/zero | tr '\\0' x`], settings);
+    const folder = await temporaryFolder();
+    // It is on its own before the command ends.
+    const script = `setsid sh -c 'touch ready; exec sleep 8765432' & until [ -e ready ]; do :; done; head -c 200000 /dev/zero | tr '\\0' x`;
+    const { code, output } = await runCommand("sh", ["-c", script], { ...settings, folder });
     expect([code, output]).toEqual([0, text]);
-    expect(await running("8765432")).toHaveLength(1);
+    await expect.poll(() => running("8765432")).toHaveLength(1);
   });
 
   it("ends with it when the time is over", async () => {

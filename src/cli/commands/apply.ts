@@ -1,6 +1,8 @@
 import { coloursFor } from "../colours.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
+import { rightLines } from "../../domain/rights.ts";
 import { isAgreed } from "../ask/agree.ts";
+import { mayGrant } from "../ask/grant.ts";
 import { type CliContext, connectTo } from "../context.ts";
 import { planProject } from "../project/plan-project.ts";
 import { projectJsonSchema } from "../project/project-schema.ts";
@@ -14,6 +16,8 @@ export interface ApplyFlags {
   readonly for?: string | undefined;
   readonly prune?: boolean | undefined;
   readonly yes?: boolean | undefined;
+  /** Slugs of sources that may start programs. */
+  readonly allowRun?: readonly string[] | undefined;
   readonly dryRun?: boolean | undefined;
   /** Print the JSON schema of the file, for editors, and nothing else. */
   readonly schema?: boolean | undefined;
@@ -33,7 +37,7 @@ export async function apply(cli: CliContext, target: string | undefined, flags: 
   const steps = await withSpinner(cli, "Comparing", planProject(client, project, { prunes: flags.prune === true }));
   const open = steps.filter(({ action }) => action !== "unchanged" && action !== "extra");
   if (!cli.isJson) showPlan(cli, steps);
-  const mayGoOn = open.length > 0 && flags.dryRun !== true && (await isWanted(cli, flags, open));
+  const mayGoOn = open.length > 0 && flags.dryRun !== true && (await mayGrant(cli, grantingOf(steps, flags))) && (await isWanted(cli, flags, open));
   const failures = mayGoOn ? await carryOut(cli, open) : new Map<Step, unknown>();
   if (cli.isJson) {
     const done = (step: Step): boolean => mayGoOn && open.includes(step) && !failures.has(step);
@@ -42,6 +46,7 @@ export async function apply(cli: CliContext, target: string | undefined, flags: 
       name: step.name,
       action: step.action,
       changes: [...step.changes],
+      rights: [...(step.rights ?? [])],
       done: done(step),
       ...(failures.has(step) ? { error: messageOf(failures.get(step)) } : {}),
     }));
@@ -52,10 +57,10 @@ export async function apply(cli: CliContext, target: string | undefined, flags: 
 
 function showPlan(cli: CliContext, steps: readonly Step[]): void {
   const colours = coloursFor(cli.stdout, cli);
-  for (const { kind, name, action, changes } of steps) {
+  for (const { kind, name, action, changes, rights = [] } of steps) {
     const note = action === "unchanged" ? colours.dim(" (nothing changes)") : action === "extra" ? colours.dim(" (not in pd.yaml; --prune deletes it)") : "";
     printLine(cli, `${SIGNS[action]} ${kind} ${name}${note}`);
-    for (const line of changes) printLine(cli, `    ${line}`);
+    for (const line of [...changes, ...rightLines(rights).map((text) => colours.yellow(text))]) printLine(cli, `    ${line}`);
   }
   const count = (action: StepAction): number => steps.filter((step) => step.action === action).length;
   const parts = [
@@ -73,7 +78,17 @@ function showPlan(cli: CliContext, steps: readonly Step[]): void {
 async function isWanted(cli: CliContext, flags: ApplyFlags, open: readonly Step[]): Promise<boolean> {
   const deleted = open.filter(({ action }) => action === "delete").length;
   const question = deleted === 0 ? "Apply this?" : `Apply this, and delete ${deleted} for good?`;
-  return isAgreed(cli, { ...flags, yes: flags.yes, question, attempted: `apply ${open.length} change${open.length === 1 ? "" : "s"}`, isUsual: deleted === 0 });
+  return isAgreed(cli, {
+    ...flags,
+    yes: flags.yes,
+    question,
+    attempted: `apply ${open.length} change${open.length === 1 ? "" : "s"}`,
+    isUsual: deleted === 0 && open.every(({ rights = [] }) => rights.length === 0),
+  });
+}
+
+function grantingOf(steps: readonly Step[], { allowRun, prompt }: ApplyFlags) {
+  return { granted: steps.map(({ name, rights = [] }) => ({ slug: name, rights })), allowRun, prompt };
 }
 
 const DONE: Readonly<Record<StepAction, string>> = { create: "Created", update: "Changed", delete: "Deleted", unchanged: "Left", extra: "Left" };

@@ -114,8 +114,9 @@ interface Files {
   readonly test: string;
 }
 
-/** Beside the component. */
+/** Beside the component. The id comes from a server, and becomes a part of these paths. */
 function namesFor(path: string, id: string): Files {
+  if (!/^[\w-]+$/.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot write files for the run ${JSON.stringify(id)}: its id cannot name a file`);
   const stem = join(dirname(path), `${basename(path).replace(/\.[^.]+$/, "")}.${id}`);
   return { fixture: `${stem}.json`, recording: `${stem}.recording.json`, test: `${stem}.test.${/^\.[mc]?ts$/.test(extname(path)) ? "ts" : "mjs"}` };
 }

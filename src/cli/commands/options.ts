@@ -35,7 +35,7 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
     return 0;
   }
   if (found.context !== null && Object.keys(found.context).length > 0)
-    printNote(cli, `Next page: --page ${page + 1} --context '${JSON.stringify(found.context)}'`);
+    printNote(cli, `Next page: --page ${page + 1} --context '${JSON.stringify(found.context).replaceAll("'", "'\\''")}'`);
   for (const note of found.observations) if (isJsonObject(note)) printNote(cli, String(note["msg"]));
   return printRecords(cli, found.options, {
     columns: ["value", "label"],

@@ -7,7 +7,9 @@ import { theNamed } from "../../domain/named.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { rightLines } from "../../domain/rights.ts";
 import { isAgreed } from "../ask/agree.ts";
+import { mayGrant } from "../ask/grant.ts";
 import { type CliContext, connectTo } from "../context.ts";
 import { exportHosted } from "../transfer/hosted-source.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
@@ -26,6 +28,8 @@ export interface TransferFlags extends CodeFlags, StandFlags {
   readonly events: string;
   readonly dryRun?: boolean | undefined;
   readonly yes?: boolean | undefined;
+  /** Slugs of sources that may start programs. */
+  readonly allowRun?: readonly string[] | undefined;
 }
 
 /** `pd push [source…] --to <profile>`: sources of this server, or of the profile in use, to another. */
@@ -73,14 +77,19 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   if (failures.length === 0) checkDeclared(Object.keys(props), found);
   const plans = found.map((plan) => withGiven(plan, props, env));
   if (!cli.isJson) for (const plan of plans) showPlan(cli, plan, flags.withSecrets === true);
-  const goesOn = flags.dryRun !== true && (await mayReplace(cli, { flags, plans: [...planned, ...plans], isPull }));
+  // What goes from here has the rights that somebody here has given it.
+  const granted = isPull ? plans : [];
+  const goesOn =
+    flags.dryRun !== true &&
+    (await mayGrant(cli, { granted, allowRun: flags.allowRun, prompt: flags.prompt })) &&
+    (await mayReplace(cli, { flags, plans: [...planned, ...plans], isPull }));
   const done = goesOn ? await withBar(cli, isPull ? "Pulling" : "Pushing", (bar) => carryOut(cli, target, { plans, failures, bar })) : [];
   // A workflow finds the sources that it listens to.
   if (goesOn) for (const workflow of planned) await workflow.carryOut().catch((error: unknown) => failures.push(error));
   if (cli.isJson && wantsSources)
     printJson(
       cli,
-      plans.map(({ slug, kind, changes }, index) => ({ slug, kind, changes: [...changes], done: done[index] === true })),
+      plans.map(({ slug, kind, changes, rights }, index) => ({ slug, kind, changes: [...changes], rights: [...rights], done: done[index] === true })),
     );
   else if (!cli.isJson && flags.dryRun === true) printNote(cli, "Nothing was changed (--dry-run)");
   return tellFailures(cli, failures, sources.length + planned.length);
@@ -143,12 +152,23 @@ function ignoringOlder(error: unknown): readonly WorkflowRecord[] {
 /** What is pulled replaces what was changed here: nobody else has that. */
 async function mayReplace(
   cli: CliContext,
-  { flags, plans, isPull }: { flags: TransferFlags; plans: readonly Pick<PlannedTransfer, "slug" | "kind">[]; isPull: boolean },
+  {
+    flags,
+    plans,
+    isPull,
+  }: { flags: TransferFlags; plans: readonly (Pick<PlannedTransfer, "slug" | "kind"> & Partial<Pick<PlannedTransfer, "rights">>)[]; isPull: boolean },
 ): Promise<boolean> {
   const replaced = plans.filter(({ kind }) => kind === "update").map(({ slug }) => slug);
-  if (!isPull || replaced.length === 0) return true;
+  const entitled = plans.filter(({ rights = [] }) => rights.length > 0).map(({ slug }) => slug);
+  if (!isPull || replaced.length + entitled.length === 0) return true;
   const names = replaced.join(", ");
-  return isAgreed(cli, { ...flags, yes: flags.yes, question: `Replace ${names} here with what was pulled?`, attempted: `replace ${names}` });
+  const question = replaced.length > 0 ? `Replace ${names} here with what was pulled?` : `Give ${entitled.join(", ")} these rights here?`;
+  return isAgreed(cli, {
+    ...flags,
+    yes: flags.yes,
+    question,
+    attempted: replaced.length > 0 ? `replace ${names}` : `give ${entitled.join(", ")} these rights`,
+  });
 }
 
 /** One that fails does not keep the others back; in the end each is told. */
@@ -207,7 +227,7 @@ function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Recor
   };
 }
 
-function showPlan(cli: CliContext, { slug, kind, changes, withheld }: PlannedTransfer, isWithSecrets: boolean): void {
+function showPlan(cli: CliContext, { slug, kind, changes, withheld, rights }: PlannedTransfer, isWithSecrets: boolean): void {
   const advice = isWithSecrets ? "accounts are of their server: give others with --prop" : "give them with --prop, or --with-secrets";
   const colours = coloursFor(cli.stdout, cli);
   printLine(cli, `${PLAN_SIGNS[kind]} ${slug}${kind === "unchanged" ? colours.dim(" (nothing changes)") : ""}`);
@@ -215,6 +235,7 @@ function showPlan(cli: CliContext, { slug, kind, changes, withheld }: PlannedTra
     const sign = change.trimStart()[0];
     printLine(cli, `  ${sign === "+" ? colours.green(change) : sign === "-" ? colours.red(change) : change}`);
   }
+  for (const line of rightLines(rights)) printLine(cli, `  ${colours.yellow(line)}`);
   if (withheld.length > 0) printLine(cli, `  ! stays behind: ${withheld.join(", ")} (${advice})`);
 }
 

@@ -1,6 +1,6 @@
 import type { Command, OptionValues } from "@commander-js/extra-typings";
 import { standFlags, valueFlags } from "./flags.ts";
-import type { Run } from "./run.ts";
+import { type Run, list } from "./run.ts";
 
 /** Flags of what travels between servers. */
 function transferFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
@@ -20,7 +20,8 @@ export function projectCommands(program: Command, run: Run): void {
     .option("--for <profile>", "With what the file says under this profile")
     .option("--prune", "Delete what is not in the file")
     .option("--dry-run", "Show the plan, and change nothing")
-    .option("--yes", "Do not ask")
+    .option("--yes", "Do not ask, but for sources that are to start programs")
+    .option("--allow-run <source>", "Let this one start programs, where the plan says so; repeatable", list)
     .option("--schema", "Print the JSON schema of pd.yaml, for editors")
     .action((folder, flags, command) => run(command, async (cli) => (await import("../commands/apply.ts")).apply(cli, folder, flags)));
   program
@@ -48,5 +49,6 @@ export function remoteCommands(program: Command, run: Run): void {
     program.command("pull [source...]").description("Fetch sources and workflows from another server, or from the hosted platform (--from pipedream)"),
   )
     .option("--from <profile>", "The other server")
+    .option("--allow-run <source>", "Let this one start programs here, where it may there; repeatable", list)
     .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/transfer.ts")).pull(cli, sources, flags)));
 }

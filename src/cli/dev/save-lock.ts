@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { PdError } from "../../domain/errors.ts";
 import { holdLock } from "../../system/file-lock.ts";
 
 /** Whoever saves a source or a workflow is the only one on this machine who does; others watch, and take over when it has ended. */
@@ -21,6 +22,7 @@ export class SaveLock {
 
   /** Tries to be the one that saves it. Whether it is. */
   hold(id: string): boolean {
+    if (!/^[\w-]+$/.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot develop ${JSON.stringify(id)}: its id cannot name a file`);
     this.#lock ??= holdLock(join(this.#home, `dev-${id}${this.#server}.lock`));
     return this.isHeld;
   }

@@ -13,7 +13,8 @@ export async function planProject(client: Client, { folder, project, written }: 
   for (const [slug, entry] of Object.entries(project.sources ?? {}))
     steps.push(await planSource(around, { slug, entry, written: written.sources?.[slug] ?? entry }));
   const created = Object.keys(project.sources ?? {});
-  for (const [slug, entry] of Object.entries(project.workflows ?? {})) steps.push(await planWorkflow({ ...around, created }, slug, entry));
+  for (const [slug, entry] of Object.entries(project.workflows ?? {}))
+    steps.push(await planWorkflow({ ...around, created }, slug, { entry, written: written.workflows?.[slug] ?? entry }));
   steps.push(...(await planDeliveries(around, project)));
   return [...steps, ...planExtra(around, { project, prunes })];
 }

@@ -4,14 +4,16 @@ import type { PropRecord } from "../../api/props.ts";
 import type { SourceParams, SourceRecord } from "../../api/sources.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/json.ts";
+import { type Right, newRights } from "../../domain/rights.ts";
 import { looksLikeKey, mayBeKey } from "../../domain/registry.ts";
 import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
 import { isFile } from "../code/component-target.ts";
 import { type LocalCode, codeParamsOf } from "../code/local-code.ts";
+import { plainLine } from "../terminal-text.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
 import { KeptValues } from "./kept-values.ts";
-import { holdsReference, isReference } from "./read-project.ts";
+import { holdsReference, isReference, variablesIn } from "./read-project.ts";
 import type { SourceEntry } from "./project-schema.ts";
 import { type Around, NOTHING, type Step, valueOf } from "./step.ts";
 
@@ -30,13 +32,22 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
   const code = await codeOf(around, entry.component);
   const before = around.sources.find(({ name_slug: known }) => known === slug);
   const { client } = around;
-  const describe = () => client.components.describe({ ...code.params, env: entry.env ?? {} });
+  // A plan runs code that nobody has agreed to yet: no variable is given to it.
+  const describe = () => client.components.describe({ ...code.params, env: {} });
   if (before === undefined) {
     const { configurable_props: declared, version } = await describe();
     requireVersion(where, code, version);
     requireReferences(where, declared, written);
     const request = { ...code.params, ...restOf(slug, entry), slug, configured_props: propsOf(around, { declared, entry, where }) };
-    return { kind: "source", name: slug, action: "create", changes: [`  ${entry.component}`], perform: () => client.sources.deploy(request) };
+    const rights = rightsOf({ entry, written, isTold: () => true });
+    return {
+      kind: "source",
+      name: slug,
+      action: "create",
+      changes: [`  ${plainLine(entry.component)}`],
+      rights,
+      perform: () => client.sources.deploy(request),
+    };
   }
   const rest = restOfUpdate(slug, entry);
   const exported = await client.sources.export(before.id, { secrets: true });
@@ -64,7 +75,29 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
     if_version: before.version,
     keep_slug: true,
   };
-  return { kind: "source", name: slug, action: "update", changes, perform: () => client.sources.update(before.id, request) };
+  const after = rightsOf({ entry, written, isTold: (place) => changes.some((line) => line.slice(2).startsWith(`${place}: `)) });
+  const rights = newRights(before.allow_run === true ? [{ kind: "programs", what: "" }] : [], after);
+  return { kind: "source", name: slug, action: "update", changes, rights, perform: () => client.sources.update(before.id, request) };
+}
+
+/** `isTold`: whether the plan changes the value at this place, such as `prop token` or `env NAME`. */
+function rightsOf({ entry, written, isTold }: { entry: SourceEntry; written: SourceEntry; isTold: (place: string) => boolean }): readonly Right[] {
+  const given = [
+    ...Object.entries(written.env ?? {}).map(([name, value]) => ({ place: `env ${name}`, value })),
+    ...Object.entries(written.props ?? {}).map(([name, value]) => ({ place: `prop ${name}`, value })),
+  ].filter(({ place }) => isTold(place));
+  return [
+    ...(entry.allow_run === true ? [{ kind: "programs", what: "" } as const] : []),
+    ...given.flatMap(({ place, value }) => variablesIn(value).map((name) => ({ kind: "variable", what: `${name}, as ${plainLine(place)}` }) as const)),
+    ...given
+      .filter(({ place, value }) => place.startsWith("env ") && variablesIn(value).length === 0)
+      .map(({ place }) => ({ kind: "env", what: plainLine(place.slice("env ".length)) }) as const),
+    ...given.flatMap(({ place, value }) => accountsIn(value).map((name) => ({ kind: "account", what: `${plainLine(name)}, as ${plainLine(place)}` }) as const)),
+  ];
+}
+
+function accountsIn(value: JsonValue): readonly string[] {
+  return typeof value === "string" && value.startsWith("account:") ? [value.slice("account:".length)] : [];
 }
 
 /** Values as the server takes them; `account:NAME` is an account for a prop that takes one, and a text for others. */
@@ -178,7 +211,8 @@ function propChanges(kept: JsonObject, wanted: JsonObject, hidden: ReadonlySet<s
     const known = ownMember(kept, name);
     if (isSameJson(known, value)) return [];
     const [before, after] = hidden.has(name) ? ["…", "…"] : [shown(known), shown(value)];
-    return known === undefined ? [`+ prop ${name}: ${after}`] : [`~ prop ${name}: ${before} → ${after}`];
+    const shownName = plainLine(name);
+    return known === undefined ? [`+ prop ${shownName}: ${after}`] : [`~ prop ${shownName}: ${before} → ${after}`];
   });
 }
 

@@ -1,11 +1,20 @@
 import { join } from "node:path";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import { type JsonObject, isSameJson } from "../../domain/json.ts";
+import { type Right, newRights } from "../../domain/rights.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
+import { plainLine } from "../terminal-text.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
 import { readWorkflowFolder } from "../workflows/folder.ts";
 import type { WorkflowEntry } from "./project-schema.ts";
+import { variablesIn } from "./read-project.ts";
 import { type Around, NOTHING, type Step, accountNamed } from "./step.ts";
+
+interface WantedWorkflow {
+  readonly entry: WorkflowEntry;
+  /** As the file has it, without variables in it. */
+  readonly written: WorkflowEntry;
+}
 
 interface WorkflowAround extends Around {
   /** Slugs of the sources that are there by then. */
@@ -13,7 +22,7 @@ interface WorkflowAround extends Around {
 }
 
 /** What has to happen so that the workflow is as its entry and its folder say. */
-export async function planWorkflow(around: WorkflowAround, slug: string, entry: WorkflowEntry): Promise<Step> {
+export async function planWorkflow(around: WorkflowAround, slug: string, { entry, written }: WantedWorkflow): Promise<Step> {
   const { client, folder, root } = around;
   const { files } = await readWorkflowFolder(join(folder, entry.folder), root);
   // Which one it is on another server is none of this one's.
@@ -33,7 +42,14 @@ export async function planWorkflow(around: WorkflowAround, slug: string, entry: 
     ...(entry.schedules === undefined ? {} : { schedules: entry.schedules }),
   };
   if (before === undefined)
-    return { kind: "workflow", name: slug, action: "create", changes: [`  ${entry.folder}`], perform: () => client.workflows.deploy({ ...request, slug }) };
+    return {
+      kind: "workflow",
+      name: slug,
+      action: "create",
+      changes: [`  ${plainLine(entry.folder)}`],
+      rights: rightsOf(written),
+      perform: () => client.workflows.deploy({ ...request, slug }),
+    };
   const known = await client.workflows.files(before.id, { secrets: true });
   const { ".workflow.state": _theirs, ...there } = known.files;
   const changes = [
@@ -43,7 +59,43 @@ export async function planWorkflow(around: WorkflowAround, slug: string, entry: 
   ];
   if (changes.length === 0) return { kind: "workflow", name: slug, action: "unchanged", changes, perform: NOTHING };
   const perform = (): Promise<unknown> => client.workflows.update(before.id, { ...request, if_version: before.version, keep_slug: true });
-  return { kind: "workflow", name: slug, action: "update", changes, perform };
+  const held: readonly Right[] = [
+    ...Object.keys(known.accounts ?? {}).map(
+      (id) => ({ kind: "account", what: known.accounts?.[id] === request.accounts[id] ? accountWords(id, entry.accounts?.[id] ?? "") : "" }) as const,
+    ),
+    ...Object.entries(known.sources ?? {}).flatMap(([id]) =>
+      changes.some((line) => line === `~ source ${id}`) ? [] : [{ kind: "hears", what: plainLine(entry.sources?.[id] ?? "") } as const],
+    ),
+  ];
+  const rights = newRights(held, rightsOf(written)).filter(
+    ({ kind, what }) =>
+      (kind !== "env" && kind !== "variable") ||
+      changes.some((line) => line.startsWith(`+ env ${nameIn(what)}: `) || line.startsWith(`~ env ${nameIn(what)}: `)),
+  );
+  return { kind: "workflow", name: slug, action: "update", changes, rights, perform };
+}
+
+/** Of a right about a variable: the name that the workflow knows it by. */
+function nameIn(what: string): string {
+  return what.replace(/^.*, as env /, "");
+}
+
+/** What an entry lets its workflow do, as it is written: no variable stands in it. */
+function rightsOf({ env = {}, accounts = {}, sources = {} }: WorkflowEntry): readonly Right[] {
+  return [
+    ...Object.entries(env).flatMap(([name, value]): Right[] => {
+      const read = variablesIn(value);
+      return read.length === 0
+        ? [{ kind: "env", what: plainLine(name) }]
+        : read.map((variable): Right => ({ kind: "variable", what: `${variable}, as env ${plainLine(name)}` }));
+    }),
+    ...Object.entries(accounts).map(([id, word]): Right => ({ kind: "account", what: accountWords(id, word) })),
+    ...Object.values(sources).map((name): Right => ({ kind: "hears", what: plainLine(name) })),
+  ];
+}
+
+function accountWords(id: string, word: string): string {
+  return `${plainLine(word.replace(/^account:/, ""))}, as ${plainLine(id)}`;
 }
 
 /** What was not there when the workflow was deployed, or is there no more, and is there by now, or will be. */

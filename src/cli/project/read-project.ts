@@ -59,6 +59,7 @@ export async function readProject(target: string, { profile, environment }: Want
     );
   const { server, ...over } = overlay ?? {};
   const written = checked(finalSchema, merged(asJson(base), asJson(over)), { path, lineOf });
+  refuseElsewhere(written, { path, lineOf });
   const missing = new Set<string>();
   const filled = withVariables(asJson(written), environment, missing);
   if (missing.size > 0)
@@ -178,6 +179,32 @@ export function holdsReference(value: JsonValue | undefined): boolean {
 export function isReference(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.every((item) => isReference(item));
   return typeof value === "string" && (/(^|[^$])\$\{env:/.test(value) || value.startsWith("account:"));
+}
+
+/** Names of the variables that a value is made of. */
+export function variablesIn(value: JsonValue | undefined): readonly string[] {
+  if (typeof value === "string") return [...value.matchAll(REFERENCE)].flatMap(([, escape, name = ""]) => (escape === "" ? [name] : []));
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(variablesIn) : [];
+}
+
+/**
+ * Variables stand in values that the server keeps for a component, and nowhere else: in the name, the address of the code
+ * or a path they would be shown by plans and sent to whoever answers there. Throws PD_BAD_INPUT.
+ */
+function refuseElsewhere({ sources = {}, workflows = {}, webhooks = {}, ...rest }: Project, { path, lineOf }: Origin): void {
+  const places: (readonly [place: readonly string[], value: JsonValue | undefined])[] = Object.entries(rest).map(([name, value]) => [[name], value]);
+  for (const [slug, { props: _props, env: _env, ...other }] of Object.entries(sources))
+    places.push(...Object.entries(other).map(([name, value]) => [["sources", slug, name], value] as const));
+  for (const [slug, { env: _env, ...other }] of Object.entries(workflows))
+    places.push(...Object.entries(other).map(([name, value]) => [["workflows", slug, name], value] as const));
+  for (const [slug, { url: _url, ...other }] of Object.entries(webhooks))
+    places.push(...Object.entries(other).map(([name, value]) => [["webhooks", slug, name], value] as const));
+  const problems = places.filter(([, value]) => variablesIn(value).length > 0);
+  if (problems.length === 0) return;
+  throw badFile(
+    path,
+    problems.map(([place]) => `line ${lineOf(place)}: ${place.join(".")} cannot hold a variable: props, env and the url of a webhook can`),
+  );
 }
 
 function withVariables(value: JsonValue, environment: Wanted["environment"], missing: Set<string>): JsonValue {

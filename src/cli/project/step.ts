@@ -6,6 +6,7 @@ import { type Client, everyPage } from "../../client/client.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
+import type { Right } from "../../domain/rights.ts";
 import { theNamed } from "../../domain/named.ts";
 import { ProjectRoot } from "../../system/project-root.ts";
 
@@ -20,6 +21,8 @@ export interface Step {
   readonly action: StepAction;
   /** Lines that tell what changes; secrets are never in them. */
   readonly changes: readonly string[];
+  /** What it may do, or gets to know, that it could not before. Omitted for none. */
+  readonly rights?: readonly Right[];
   perform(): Promise<unknown>;
 }
 

@@ -26,7 +26,7 @@ export async function exportHosted(connection: Connection, source: HostedSource,
     else if (!type.startsWith("$.interface.") && type !== "$.service.db" && value !== null && value !== undefined) props[name] = value;
   }
   const count = Math.min(events, KEPT_EVENTS);
-  const summaries = count === 0 ? [] : (await read(`/v1/sources/${source.id}/event_summaries?expand=event&limit=${count}`)).toReversed();
+  const summaries = count === 0 ? [] : (await read(`/v1/sources/${encodeURIComponent(source.id)}/event_summaries?expand=event&limit=${count}`)).toReversed();
   return {
     slug: source.name_slug,
     name: source.name,

@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
 import { slugify } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
+import { isWorkflowId } from "../../domain/ids.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
 
 /** The folder of a workflow of the hosted platform, as far as its documented interface tells. */
@@ -15,6 +16,7 @@ export interface HostedFolder {
 /** Makes a folder of what `GET /v1/workflows/{id}` tells (workflows.md §3). Throws PD_BAD_INPUT for what is no workflow. */
 export function hostedFolder(id: string, told: JsonValue | undefined): HostedFolder {
   const record = isJsonObject(told) ? told : {};
+  if (!isWorkflowId(id)) throw new PdError("PD_BAD_INPUT", `Cannot pull ${JSON.stringify(id)}: it is not the id of a workflow, such as p_abc123`);
   if (!Array.isArray(record["steps"])) throw new PdError("PD_BAD_INPUT", `Cannot pull ${id}: what its server tells of it has no steps`);
   const name = textOf(record["name"]) ?? id;
   const files: Record<string, string> = {};
@@ -32,6 +34,9 @@ export function hostedFolder(id: string, told: JsonValue | undefined): HostedFol
 /** An action by its key, or code, which becomes a file of the folder. */
 function stepOf(step: JsonObject, files: Record<string, string>, missing: string[]): JsonObject {
   const namespace = textOf(step["namespace"]) ?? textOf(step["id"]) ?? "step";
+  // It becomes a folder and a part of expressions.
+  if (!/^[A-Za-z_$][\w$]{0,99}$/.test(namespace))
+    throw new PdError("PD_BAD_INPUT", `Cannot pull the workflow: ${JSON.stringify(namespace)} cannot be the namespace of a step`);
   const [key, code] = [textOf(step["component_key"]), textOf(step["code_raw"])];
   const saved = isJsonObject(step["savedComponent"]) ? step["savedComponent"] : {};
   const version = textOf(saved["version"]);

@@ -1,4 +1,5 @@
 import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
+import { type Right, newRights } from "../../domain/rights.ts";
 import { type FileChange, differenceOf } from "../../domain/text-difference.ts";
 import type { CarriedSource, ExportedRecord } from "../../api/transfer.ts";
 import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/json.ts";
@@ -21,6 +22,8 @@ export interface PlannedTransfer {
   readonly kind: "create" | "update" | "unchanged";
   /** Lines that tell what changes; they begin with `+`, `-`, `~` or a blank. */
   readonly changes: readonly string[];
+  /** What it may do, or gets to know, that it could not before; all of it comes from the other server. */
+  readonly rights: readonly Right[];
   /** What is sent to the server. */
   readonly request: CarriedSource;
   /** Props that can be given. */
@@ -32,7 +35,8 @@ export interface PlannedTransfer {
 /** Compares a source as it comes with the one of its slug, as far as both are known. */
 export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefined): PlannedTransfer {
   const { version: _version, withheld_props: withheldProps, withheld_env: withheldEnv, secret_props: secretProps, prop_names: propNames, ...request } = from;
-  const shared = { slug: from.slug, request, propNames };
+  const rights = newRights(to === undefined ? [] : rightsOf(to), rightsOf(from));
+  const shared = { slug: from.slug, request, propNames, rights };
   if (to === undefined) return { ...shared, kind: "create", changes: [], withheld: [...withheldProps, ...withheldEnv.map((name) => `--env ${name}`)] };
   const hidden = new Set([...secretProps, ...to.secret_props]);
   const kept = new Set(withheldProps);
@@ -51,6 +55,14 @@ export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefine
     ...(Object.keys(env).length === 0 ? [] : membersChanges("env", to.env ?? {}, env)),
   ];
   return { ...shared, kind: changes.length === 0 ? "unchanged" : "update", changes, withheld: [] };
+}
+
+function rightsOf({ allow_run: mayRun, component: { imports = [] }, env = {} }: ExportedRecord): readonly Right[] {
+  return [
+    ...(mayRun === true ? [{ kind: "programs", what: "" } as const] : []),
+    ...imports.map(({ path = "a module" }) => ({ kind: "imports", what: plainLine(path) }) as const),
+    ...Object.keys(env).map((name) => ({ kind: "env", what: plainLine(name) }) as const),
+  ];
 }
 
 /** A line when it becomes different. */

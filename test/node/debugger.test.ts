@@ -364,7 +364,7 @@ describe("pd dev --inspect", () => {
     const api = new URL(String((await home.json("status"))["api_url"])).host;
     for (const url of [`http://${host}/json/list`, `http://localhost:${port}/json/list`, `http://${api}/v1/status`]) {
       const { id } = await home.json("webhooks", "create", url);
-      expect(await home.json("webhooks", "test", String(id))).toMatchObject({ reason: expect.stringContaining("this server's own") });
+      expect(await home.json("webhooks", "test", String(id))).toMatchObject({ error: expect.stringContaining("this server's own") });
     }
     await expect(DebuggerClient.connect(`ws://${host}/guess`)).rejects.toThrow(/403/);
     const client = await connect(session);
