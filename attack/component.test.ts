@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../test/support/home.ts";
 import { type TestServer, eventually } from "../test/support/runtime.ts";
 import { startAttacked } from "./attacked-server.ts";
+import { HARMLESS, HARMLESS_ANSWERS } from "./harmless.ts";
 
 const component = (body: string, props = ""): string => `
   import fs from "node:fs"; import os from "node:os"; import v8 from "node:v8"; import net from "node:net"; import path from "node:path"; import { createRequire } from "node:module";
@@ -66,6 +67,12 @@ describe.each(PLACES)("a component in the $sandbox, in a process that starts $fr
       { SECRET: secret },
     );
     expect(got).toEqual({});
+  });
+
+  it("gets of Node's insides what SECURITY.md says, and no more", async () => {
+    const { server } = await startAttacked({ sandboxUse: place.sandbox });
+    if (place.isQuick) await untilQuick(server);
+    expect((await (await server.deploy(HARMLESS)).run())["returned"]).toEqual(HARMLESS_ANSWERS);
   });
 
   it("writes nowhere but in its own folder", async () => {

@@ -3,11 +3,12 @@
  * installed first. Runs with ATTACK_NODES=22,24,26.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { beforeAll, describe, expect, it } from "vitest";
+import { HARMLESS, HARMLESS_ANSWERS } from "./harmless.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const VERSIONS = (process.env["ATTACK_NODES"] ?? "").split(",").filter((version) => version !== "");
 const ROOT = join(import.meta.dirname, "..");
@@ -69,10 +70,13 @@ async function nodeOf(version: string): Promise<string> {
 }
 
 describe.runIf(VERSIONS.length > 0)("a component's process on another Node", () => {
-  let harness = "";
+  let [folder, harness] = ["", ""];
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   beforeAll(async () => {
-    harness = join(mkdtempSync(join(tmpdir(), "attack-nodes-")), "harness.mjs");
+    folder = mkdtempSync(join(tmpdir(), "attack-nodes-"));
+    harness = join(folder, "harness.mjs");
     await build({
       entryPoints: [join(import.meta.dirname, "node-harness.ts")],
       outfile: harness,
@@ -89,6 +93,14 @@ describe.runIf(VERSIONS.length > 0)("a component's process on another Node", () 
       const output = execFileSync(await nodeOf(version), [harness, join(ROOT, "dist", "child.cjs"), sandbox, ATTEMPTS], { encoding: "utf8", timeout: 60_000 });
       expect(JSON.parse(output)).toMatchObject({ outcome: { kind: "returned" }, version: expect.stringMatching(new RegExp(`^v${version}\\.`)) });
       expect(JSON.parse(output).returned).toEqual({});
+    },
+  );
+
+  it.each(VERSIONS.flatMap((version) => ["wall", "belt"].map((sandbox) => [version, sandbox] as const)))(
+    "%s, in the %s, gets of Node's insides what SECURITY.md says, and no more",
+    async (version, sandbox) => {
+      const output = execFileSync(await nodeOf(version), [harness, join(ROOT, "dist", "child.cjs"), sandbox, HARMLESS], { encoding: "utf8", timeout: 60_000 });
+      expect(JSON.parse(output).returned).toEqual(HARMLESS_ANSWERS);
     },
   );
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { MOST_OF_ADDRESS } from "../domain/addresses.ts";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, jsonObject, ms, one, optionalText, pageParams, paged, text } from "./declare.ts";
 
@@ -108,7 +109,7 @@ export const accounts = {
   resumeOAuth: call(CALLS.accounts.resumeOAuth, {
     tag,
     summary: "Goes on with a connection: callback_url is where the provider has sent the person; a device flow is asked whether it is done",
-    params: z.object({ callback_url: z.url().optional() }),
+    params: z.object({ callback_url: z.string().max(MOST_OF_ADDRESS).pipe(z.url()).optional() }),
     answer: one(oauthStep),
   }),
 };

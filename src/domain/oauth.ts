@@ -1,3 +1,4 @@
+import { parsedAddress } from "./addresses.ts";
 import { type JsonObject, isRecord } from "./json.ts";
 
 /** How an app grants access (RFC 6749), as data: what differs between providers. `{field}` in an address stands for a field of the account. */
@@ -79,7 +80,7 @@ export function canRenew(grant: OAuthGrant | undefined): boolean {
 
 /** Credentials travel encrypted, but on this machine; and never in the address itself, which is told to people. */
 export function travelsSafely(url: string): boolean {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = parsedAddress(url);
   if (parsed?.username !== "" || parsed.password !== "") return false;
   return parsed.protocol === "https:" || (parsed.protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(parsed.hostname));
 }

@@ -21,7 +21,9 @@ export function offerOldBinding(): void {
 
 /** Hooks of `import` run in a thread, which components may not start: what wants them goes on without, and the log says so. */
 export function goOnWithoutHooks(): void {
-  const { register } = nodeModule;
+  // A later Node may have no such function.
+  const register: typeof nodeModule.register | undefined = nodeModule.register;
+  if (register === undefined) return;
   const tried = (...given: Parameters<typeof register>): void => {
     try {
       register(...given);

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { codeFiles, codeParams } from "../../api/components.ts";
+import { parsedAddress } from "../../domain/addresses.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isSavedId } from "../../domain/ids.ts";
 import type { ComponentCode } from "../../domain/saved-component.ts";
@@ -76,6 +77,6 @@ function safePath(path: string): string {
 }
 
 function checkedUrl(url: string): string {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new PdError("PD_BAD_INPUT", `Cannot fetch ${JSON.stringify(url)}: it is no http or https address`);
+  if (!/^https?:\/\//.test(url) || parsedAddress(url) === undefined) throw new PdError("PD_BAD_INPUT", `Cannot fetch ${JSON.stringify(url.slice(0, 200))}: it is no http or https address`);
   return url;
 }
