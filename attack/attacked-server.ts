@@ -14,11 +14,15 @@ export interface Attacked {
   readonly pid: number;
 }
 
-export async function startAttacked(flags: GivenSettings = {}): Promise<Attacked> {
+/** `user`: whose it is, by number; omitted, that of the tests. */
+export async function startAttacked(flags: GivenSettings = {}, user?: number): Promise<Attacked> {
   const home = flags.home ?? (await temporaryFolder());
   const given = Object.entries({ port: "0", endpointPort: "0", keyringUse: "never", ...flags, home });
   const words = given.flatMap(([name, value]) => (isSetting(name) ? [`--${SETTINGS[name].flag}`, String(value)] : []));
-  const child = spawn(process.execPath, [join(inject("installed"), "bin", "pd.cjs"), "up", ...words], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [join(inject("installed"), "bin", "pd.cjs"), "up", ...words], {
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(user === undefined ? {} : { uid: user, gid: user, env: { ...process.env, HOME: home } }),
+  });
   await untilReady(child);
   const record: unknown = JSON.parse(readFileSync(join(home, "server.json"), "utf8"));
   const { api_url: apiUrl, endpoint_url: endpointUrl } = isRecord(record) ? record : {};

@@ -9,7 +9,8 @@ const ECHO = `export default { name: "echo", version: "1", props: { http: "$.int
 const STEP = "export default defineComponent({ run() { return 1; } });";
 
 const many = (count: number, one: (n: number) => string): string => Array.from({ length: count }, (_none, n) => one(n)).join("");
-const members = (count: number, value: unknown): JsonObject => JSON.parse(JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_none, n) => [`member${n}`, value]))));
+const members = (count: number, value: unknown): JsonObject =>
+  JSON.parse(JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_none, n) => [`member${n}`, value]))));
 const deep = (levels: number): JsonObject => JSON.parse(`${'{"in":'.repeat(levels)}1${"}".repeat(levels)}`);
 const workflow = (yaml: string): JsonObject => ({ files: { "workflow.yaml": yaml, "a/entry.js": STEP } });
 
@@ -17,12 +18,27 @@ const CALLS: readonly [what: string, method: string, path: string, body: JsonObj
   ["a workflow of nested keys", "POST", "/v1/workflows", workflow("? ".repeat(300))],
   ["a workflow of maps as keys", "POST", "/v1/workflows", workflow("{".repeat(50) + "}".repeat(50))],
   ["a workflow of very many keys", "POST", "/v1/workflows", workflow(many(40_000, (n) => `key${n}: 1\n`))],
-  ["a workflow of 3 MB of steps", "POST", "/v1/workflows", workflow(`name: x\nsteps:\n${many(60_000, (n) => `  - namespace: s${n}\n    uses: ./a/entry.js\n`)}`)],
+  [
+    "a workflow of 3 MB of steps",
+    "POST",
+    "/v1/workflows",
+    workflow(`name: x\nsteps:\n${many(60_000, (n) => `  - namespace: s${n}\n    uses: ./a/entry.js\n`)}`),
+  ],
   ["a workflow of aliases of nothing", "POST", "/v1/workflows", workflow(`a: &a []\nsteps:\n${"  - *a\n".repeat(5000)}`)],
   ["a workflow of large texts", "POST", "/v1/workflows", workflow(`name: "${"\u00e9".repeat(1_000_000)}"\nsteps: []`)],
   ["a name with very many marks", "POST", "/v1/sources", { component_code: ECHO, name: `a${"\u0301\u0323".repeat(100_000)}` }],
-  ["code with very many imports", "POST", "/v1/components/describe", { component_code: many(8000, (n) => `import "./missing${n}.mjs";`), component_path: "a.mjs" }],
-  ["code with very many packages", "POST", "/v1/components/describe", { component_code: `throw 1;${many(3000, (n) => `import "p${n}@1.0.0x";\n`)}`, component_path: "a.mjs" }],
+  [
+    "code with very many imports",
+    "POST",
+    "/v1/components/describe",
+    { component_code: many(8000, (n) => `import "./missing${n}.mjs";`), component_path: "a.mjs" },
+  ],
+  [
+    "code with very many packages",
+    "POST",
+    "/v1/components/describe",
+    { component_code: `throw 1;${many(3000, (n) => `import "p${n}@1.0.0x";\n`)}`, component_path: "a.mjs" },
+  ],
   ["an address with a long name of a host", "POST", "/v1/webhooks", { url: `http://${"\u4e2d".repeat(700_000)}.example/` }],
   ["an address of code with a long name of a host", "POST", "/v1/sources", { component_url: `http://${"\u4e2d".repeat(700_000)}.example/` }],
   ["very many members", "POST", "/v1/sources", { component_code: ECHO, configured_props: members(99_000, 1) }],
@@ -50,7 +66,13 @@ describe("a server that is sent", () => {
     const endpoint =
       kind === "source"
         ? String((await server.client.sources.deploy({ component_code: ECHO })).endpoint_url)
-        : String((await server.client.workflows.deploy(workflow("name: x\ntriggers:\n- http: {}\nsteps:\n- namespace: a\n  uses: ./a/entry.js\n") as { files: Record<string, string> })).triggers[0]?.endpoint_url);
+        : String(
+            (
+              await server.client.workflows.deploy(
+                workflow("name: x\ntriggers:\n- http: {}\nsteps:\n- namespace: a\n  uses: ./a/entry.js\n") as { files: Record<string, string> },
+              )
+            ).triggers[0]?.endpoint_url,
+          );
     let [slowest, isOver] = [0, false];
     const asking = (async () => {
       while (!isOver) {
@@ -70,7 +92,8 @@ describe("a server that is sent", () => {
       waits.push([what, Math.round(slowest)]);
     };
     const headers = { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" };
-    if (kind === "source") for (const [what, method, path, body] of CALLS) await send(what, server.apiUrl + path, { method, headers, body: JSON.stringify(body) });
+    if (kind === "source")
+      for (const [what, method, path, body] of CALLS) await send(what, server.apiUrl + path, { method, headers, body: JSON.stringify(body) });
     for (const [what, type, body] of BODIES) await send(what, endpoint, { method: "POST", headers: { "content-type": type }, body });
     isOver = true;
     await asking;

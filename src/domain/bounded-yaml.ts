@@ -100,7 +100,7 @@ class BoundedParser extends Parser {
 class BoundedComposer extends Composer {
   constructor(wrong: Reading["wrong"]) {
     super({ strict: true, uniqueKeys: false, stringKeys: true, prettyErrors: false, logLevel: "silent", version: "1.2", schema: "core" });
-    const onError = (source: unknown, _code: string, message: string, isWarning = false): void => {
+    const onError = (...[source, , message, isWarning = false]: [source: unknown, code: string, message: string, isWarning?: boolean]): void => {
       if (!isWarning) wrong(offsetOf(source), message);
     };
     Object.assign(this, { onError });

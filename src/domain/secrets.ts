@@ -244,7 +244,6 @@ export function textsAndNumbersIn(value: JsonValue | undefined): string[] {
 }
 
 function addTexts(found: string[], value: JsonValue | undefined, withNumbers: boolean): void {
-  if (typeof value === "string") found.push(value);
-  else if (typeof value === "number") withNumbers && found.push(String(value));
+  if (typeof value === "string" || (withNumbers && typeof value === "number")) found.push(String(value));
   else if (typeof value === "object" && value !== null) for (const member of Object.values(value)) addTexts(found, member, withNumbers);
 }

@@ -33,7 +33,11 @@ const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
 export function checkWebhookUrl(url: string): string {
   const parsed = parsedAddress(url);
   const isUsable = parsed !== undefined && (parsed.protocol === "http:" || parsed.protocol === "https:") && parsed.hostname !== "";
-  if (!isUsable) throw new PdError("PD_BAD_INPUT", `Cannot deliver to ${JSON.stringify(url.slice(0, 200))}: it wants an http or https address with a host, of at most ${MOST_OF_ADDRESS} characters`);
+  if (!isUsable)
+    throw new PdError(
+      "PD_BAD_INPUT",
+      `Cannot deliver to ${JSON.stringify(url.slice(0, 200))}: it wants an http or https address with a host, of at most ${MOST_OF_ADDRESS} characters`,
+    );
   if (parsed.username !== "" || parsed.password !== "")
     throw new PdError("PD_BAD_INPUT", `Cannot deliver to ${JSON.stringify(parsed.origin)}: an address with a user name or password in it is not used`, {
       fix: "Check the signature at the receiver instead",

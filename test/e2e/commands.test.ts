@@ -121,7 +121,7 @@ describe("pd", () => {
 
   it("answers with one JSON value under --json, and one a line while it follows", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     const deployed = await home.json("deploy", componentPath("http-plain.mjs"));
     expect(deployed).toMatchObject({ id: expect.stringMatching(/^dc_/), name_slug: "http-plain", active: true, type: "DeployedComponent" });
     const follower = home.spawn(["events", "http-plain", "-n", "100", "-f", "--json"]);
@@ -182,7 +182,7 @@ describe("pd", () => {
 
   it.each(["events", "logs"])("stops following with %s when the source is deleted", async (command) => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     await home.pd("deploy", componentPath("http-plain.mjs"));
     await home.pd("run", "http-plain", "--event", await home.file("event.json", '{"body":{"id":1}}'));
     const follower = home.spawn([command, "http-plain", ...(command === "events" ? ["-f"] : [])]);
@@ -196,7 +196,7 @@ describe("pd", () => {
 
   it("follows logs", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     const file = await home.file("talks.mjs", 'export default { name: "Talks", version: "1", run() { console.log("said", 1); } };');
     await home.pd("deploy", file);
     await home.pd("run", "talks");
@@ -277,7 +277,7 @@ describe("pd", () => {
 
   it("shows the codes that a source ran on, how they differ, and goes back to one", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     const file = (v: number): Promise<string> =>
       home.file("v.mjs", `export default {\n  name: "v",\n  version: "0.0.${v}",\n  run() { this.$emit(${v}); },\n};\n`);
     await home.json("deploy", await file(1));
@@ -303,7 +303,7 @@ describe("pd", () => {
 
   it("shows what today's code would do with an earlier trigger, and keeps nothing", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     const file = (v: number): Promise<string> =>
       home.file(
         "v.mjs",
@@ -356,7 +356,7 @@ describe("pd", () => {
 
   it("asks on a terminal for what is missing", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     const file = await home.file(
       "asks.mjs",
       'export default { name: "Asks", version: "1", props: { who: { type: "string", label: "Who" } }, run() { this.$emit(this.who); } };',
@@ -428,7 +428,7 @@ describe("pd", () => {
 
   it("writes components to begin with, which deploy and run", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     for (const flags of [[], ["--http"], ["--db", "--timer"], ["--db", "--http", "--timer"]]) {
       const name = `my source ${flags.join("")}`;
       const { path } = await home.json("init", "source", name, ...flags);
@@ -471,7 +471,7 @@ describe("pd", () => {
 
   it("ends quietly when nobody reads it any more", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     await home.pd(
       "deploy",
       await home.file("many.mjs", 'export default { name: "Many", version: "1", run() { for (let n = 0; n < 500; n++) this.$emit("x".repeat(500)); } };'),
@@ -513,7 +513,7 @@ describe("pd", () => {
     });
     await killHard(first.child);
     await expect.poll(stderr).toBe("The connection to the server was cut off; connecting again\n");
-    await home.up();
+    await home.upInProcess();
     // What a source does is told once, to those who look.
     const gap = "What happened meanwhile is not among this: pd logs http-plain --no-follow shows it";
     await expect.poll(stderr).toBe(`The connection to the server was cut off; connecting again\nConnected again\n${gap}\n`);
@@ -576,7 +576,7 @@ describe("pd", () => {
 describe("the server", () => {
   it("keeps the key for its owner alone", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     expect((await stat(join(home.home, "api-key"))).mode & 0o777).toBe(0o600);
     expect(((await stat(home.home)).mode & 0o077).toString(8)).toBe("0");
   });
@@ -663,7 +663,7 @@ describe("the server", () => {
     gate.release();
     expect(await (await answer).text()).toBe("finished");
     await ended;
-    await home.up();
+    await home.upInProcess();
     expect((await home.pd("events", "slow")).stdout).toBe('"done"\n');
   });
 });

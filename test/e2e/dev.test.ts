@@ -199,7 +199,7 @@ describe("pd dev", () => {
 
   it("attaches to its component again when it is restarted, and to another that is named", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     const { source } = await files(home);
     const first = await startDev(home, [source]);
     await stop(first);
@@ -216,8 +216,8 @@ describe("pd dev", () => {
   });
 
   it("deploys another one with --new, finds the file of a source by its name, and refuses a source of another component", async () => {
-    const home = await PdHome.make();
-    await home.up();
+    const home = await PdHome.inProcess();
+    await home.upInProcess();
     const file = await home.file("source.ts", version("one"));
     await home.file("lib.ts", 'export const end = "!";');
     const first = await startDev(home, [file]);
@@ -244,8 +244,8 @@ describe("pd dev", () => {
   });
 
   it("lets one session save a source, and others watch it", async () => {
-    const home = await PdHome.make();
-    await home.up();
+    const home = await PdHome.inProcess();
+    await home.upInProcess();
     const file = await home.file("source.ts", version("one"));
     await home.file("lib.ts", 'export const end = "!";');
     const first = await startDev(home, [file]);
@@ -360,7 +360,7 @@ describe("pd dev", () => {
 
   it("takes a question back also before anything is deployed, and deploys once", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     const { source } = await files(home);
     await writeFile(source, version("one", 'who: { type: "string", label: "Whom to greet" }'));
     const { shown, press, closed } = startOnTerminal(home, source);

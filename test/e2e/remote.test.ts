@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { Gate } from "../support/gate.ts";
 import { HOSTED_KEY, startHosted } from "../support/hosted.ts";
-import { PD, PdHome, type Server, collect, killHard } from "../support/pd.ts";
+import { type InProcess, PD, PdHome, type Server, collect, killHard } from "../support/pd.ts";
 import { Receiver } from "../support/receiver.ts";
 import { eventually } from "../support/runtime.ts";
 
@@ -22,10 +22,25 @@ const code = (version: string, more = ""): string => `export default {
 };
 `;
 
-/** Two real servers: one at home, and one elsewhere that the home is logged in to as `there`. */
-async function twoServers(words: readonly string[] = []): Promise<{ home: PdHome; there: Server; elsewhere: PdHome }> {
+interface Two<There> {
+  readonly home: PdHome;
+  readonly there: There;
+  readonly elsewhere: PdHome;
+}
+
+/** Two servers: one at home, and one elsewhere that the home is logged in to as `there`. */
+function twoServers(): Promise<Two<InProcess>> {
+  return loggedIn((elsewhere) => elsewhere.upInProcess());
+}
+
+/** The same, the one elsewhere in a process of its own. */
+function twoServersApart(words: readonly string[] = []): Promise<Two<Server>> {
+  return loggedIn((elsewhere) => elsewhere.up(words));
+}
+
+async function loggedIn<There extends InProcess>(start: (elsewhere: PdHome) => Promise<There>): Promise<Two<There>> {
   const [home, elsewhere] = [await PdHome.inProcess(), await PdHome.inProcess()];
-  const there = await elsewhere.up(words);
+  const there = await start(elsewhere);
   const { key } = await elsewhere.json("keys", "create", "home");
   expect(await home.pd("login", "-p", "there", "--base-url", `${there.apiUrl}/v1`, { input: String(key) })).toMatchObject({
     code: 0,
@@ -111,7 +126,7 @@ describe("a profile", () => {
 
 describe("pd push", () => {
   it("brings a source to another server, where its events reach a receiver and a reader", async () => {
-    const { home, there } = await twoServers();
+    const { home, there } = await twoServersApart();
     await deployCounter(home);
     const first = await home.pd("push", "counter", "--to", "there");
     expect(first).toMatchObject({ code: 1, stdout: expect.stringContaining("! stays behind: token"), stderr: expect.stringContaining("token is required") });
@@ -194,7 +209,7 @@ describe("pd push", () => {
   });
 
   it("that is interrupted leaves the other server as it was, and the next one finishes it", async () => {
-    const { home, there, elsewhere } = await twoServers();
+    const { home, there, elsewhere } = await twoServersApart();
     const file = await deployCounter(home);
     await home.pd("push", "counter", "--to", "there", "--with-secrets");
     const gate = await Gate.open();
@@ -412,7 +427,7 @@ describe("pd pull", () => {
 describe("webhooks on the command line", () => {
   it("are made, tested, rotated, deactivated with what they miss, and deleted", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     await deployCounter(home);
     const receiver = await Receiver.start();
     const made = await home.json("webhooks", "create", receiver.url, "--name", "mine");
@@ -455,7 +470,7 @@ describe("webhooks on the command line", () => {
 
   it("are not needed to forward events to a local port", async () => {
     const home = await PdHome.inProcess();
-    await home.up();
+    await home.upInProcess();
     await deployCounter(home);
     const receiver = await Receiver.start();
     const listener = home.spawn(["listen", "counter", "--forward", receiver.url]);

@@ -100,6 +100,16 @@ export class PdHome {
     return child;
   }
 
+  /** Starts the server of this home in the test's process, where no process is the point. */
+  async upInProcess(): Promise<InProcess> {
+    // The first question to a server starts it.
+    await this.json("list");
+    const { api_url: url, endpoint_url: endpointUrl } = await this.json("status");
+    const apiKey = (await readFile(join(this.home, "api-key"), "utf8")).trim();
+    const apiUrl = String(url);
+    return { api: new ApiClient({ baseUrl: apiUrl, key: apiKey }), apiUrl, apiKey, endpointUrl: String(endpointUrl) };
+  }
+
   /** Starts the server in the foreground and waits until it listens. */
   async up(words: readonly string[] = [], options: SpawnOptions = {}): Promise<Server> {
     const child = this.spawn(["up", "--json", ...words], options);
@@ -137,13 +147,18 @@ async function stopped(pid: number): Promise<void> {
   await eventually(async () => !tells(0));
 }
 
-export interface Server {
-  readonly child: ChildProcess;
-  readonly stderr: () => string;
+/** A server, wherever it runs. */
+export interface InProcess {
   readonly api: ApiClient;
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly endpointUrl: string;
+}
+
+/** One in a process of its own. */
+export interface Server extends InProcess {
+  readonly child: ChildProcess;
+  readonly stderr: () => string;
 }
 
 /** What a stream has said so far. */

@@ -77,6 +77,7 @@ function safePath(path: string): string {
 }
 
 function checkedUrl(url: string): string {
-  if (!/^https?:\/\//.test(url) || parsedAddress(url) === undefined) throw new PdError("PD_BAD_INPUT", `Cannot fetch ${JSON.stringify(url.slice(0, 200))}: it is no http or https address`);
+  if (!/^https?:\/\//.test(url) || parsedAddress(url) === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot fetch ${JSON.stringify(url.slice(0, 200))}: it is no http or https address`);
   return url;
 }
