@@ -1,5 +1,5 @@
 /** Runs one component in the process runner of whatever Node this is started with, and prints what its run returned. */
-import { mkdtempSync, mkdirSync } from "node:fs";
+import { mkdtempSync, mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,6 +30,7 @@ const request = { id: "inv_1", method, configured: {}, dataStores: [], secrets: 
 const { returned, outcome } = await unit.call(request, { log: () => {}, respond: () => {} });
 process.stdout.write(`${JSON.stringify({ returned: JSON.parse(returned ?? "null"), outcome, version: process.version })}\n`);
 await runner[Symbol.asyncDispose]();
+rmSync(folder, { recursive: true, force: true });
 process.exit(0);
 
 /** A server of this machine, which answers with its name. */

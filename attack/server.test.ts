@@ -1,9 +1,9 @@
 /** What a component, an uploaded file or a stranger may try in order to freeze, fill or end the server. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../test/support/home.ts";
 import type { DeployedSource, TestServer } from "../test/support/runtime.ts";
 import { startAttacked } from "./attacked-server.ts";
 
@@ -114,7 +114,7 @@ describe("code that is uploaded", () => {
   };
 
   it("cannot have files of this machine read by the compiler", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "attack-"));
+    const folder = await temporaryFolder();
     writeFileSync(join(folder, "secret.txt"), "hush-hush");
     writeFileSync(join(folder, "secret.json"), '"hush-hush"');
     writeFileSync(join(folder, "secret"), "hush-hush");

@@ -68,6 +68,8 @@ interface StartOptions {
   readonly plugs?: GivenPlugs;
   /** When the start-up snapshot of components' processes is made, in ms after the start. Omitted: after 5 s. */
   readonly snapshotAfterMs?: number;
+  /** False: no process waits for a component. Each start takes longer then, and costs one process in place of two. */
+  readonly keepsSpare?: boolean;
 }
 
 /** Whoever asks the API first waits for it no longer then; a start is over sooner without it. */
@@ -80,7 +82,11 @@ const STOP_GRACE_MS = 10_000;
  * `isShared`: it may listen beyond this machine only when there are named keys.
  * Throws PD_NO_KEYS, PD_HOME_UNUSABLE, PD_HOME_IN_USE, PD_PORT_TAKEN, PD_DATABASE_UNUSABLE.
  */
-export async function startRuntime(settings: Settings, log: Log, { isShared = false, plugs = {}, snapshotAfterMs }: StartOptions = {}): Promise<Runtime> {
+export async function startRuntime(
+  settings: Settings,
+  log: Log,
+  { isShared = false, plugs = {}, snapshotAfterMs, keepsSpare = true }: StartOptions = {},
+): Promise<Runtime> {
   const home = await makeHome(settings.home);
   await keepPrivate(home);
   const lock = holdLock(join(home, "server.lock"));
@@ -92,7 +98,7 @@ export async function startRuntime(settings: Settings, log: Log, { isShared = fa
   process.on("SIGUSR1", ignoreSignal);
   const undo: UndoStep[] = [() => lock.release(), () => process.off("SIGUSR1", ignoreSignal)];
   try {
-    return await startInOrder(settings, { home, log, stop, undo, isShared, plugs, snapshotAfterMs });
+    return await startInOrder(settings, { home, log, stop, undo, isShared, plugs, snapshotAfterMs, keepsSpare });
   } catch (error) {
     stop.abort();
     await undoAll(undo, log);
@@ -132,6 +138,7 @@ interface Starting {
   readonly isShared: boolean;
   readonly plugs: GivenPlugs;
   readonly snapshotAfterMs: number | undefined;
+  readonly keepsSpare: boolean;
 }
 
 async function startInOrder(settings: Settings, starting: Starting): Promise<Runtime> {
@@ -219,7 +226,10 @@ function sandboxOf({ sandboxUse, host }: Settings, isShared: boolean): Settings[
   return isShared && !isLoopback(host) && sandboxUse === "auto" ? "wall" : sandboxUse;
 }
 
-async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage, ownPorts, plugs, snapshotAfterMs }: StartingPlugs) {
+async function startPlugs(
+  settings: Settings,
+  { home, log, stop, undo, version, apiUrl, onDamage, ownPorts, plugs, snapshotAfterMs, keepsSpare }: StartingPlugs,
+) {
   const packagesFolder = join(home, "packages");
   const clearStore = plugs.store ?? (await openStore({ home, log, signal: stop.signal, onDamage }));
   if (plugs.store === undefined) undo.push(() => clearStore.close());
@@ -241,7 +251,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   undo.push(() => shared.finished());
   const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, shared, clock: systemClock, log, signal: stop.signal });
   const startRunner = async (): Promise<Runner> => {
-    const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log, snapshotAfterMs });
+    const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log, snapshotAfterMs, keepsSpare });
     undo.push(() => runner[Symbol.asyncDispose]());
     return runner;
   };

@@ -13,6 +13,8 @@ import { sweep } from "./left-behind.ts";
 export interface RunnerSettings extends ChildSettings {
   /** How long after the start a snapshot is made that later processes start from. */
   readonly snapshotAfterMs?: number | undefined;
+  /** False: no process waits to be used. */
+  readonly keepsSpare?: boolean;
 }
 
 /** A process that has loaded what a source imports. */
@@ -182,7 +184,8 @@ export class ProcessRunner implements Runner {
   }
 
   #refill(): void {
-    const { log } = this.#settings;
+    const { log, keepsSpare = true } = this.#settings;
+    if (!keepsSpare) return;
     void this.#untilQuiet().then(() => {
       if (this.#spare !== undefined || this.#stop.signal.aborted) return;
       const spare = this.#startPlain();

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -51,6 +52,18 @@ function captureOnce(): void {
   Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
 }
 
+/** Folders of units that have not ended. */
+const open = new Set<string>();
+let isWatchingExit = false;
+
+/** The program of a test ends when its tests have, and waits for no unit. */
+function removeAtExit(folder: string): void {
+  open.add(folder);
+  if (isWatchingExit) return;
+  isWatchingExit = true;
+  process.once("exit", () => open.forEach((one) => rmSync(one, { recursive: true, force: true })));
+}
+
 /** A component in this process, with all that a process of its own has but its walls: it cannot be ended, and must not block. */
 class InProcess implements UnitProcess {
   readonly exited: Promise<ChildExit>;
@@ -64,6 +77,7 @@ class InProcess implements UnitProcess {
 
   static async start({ packagesPath }: UnitCode): Promise<InProcess> {
     const folder = await mkdtemp(join(tmpdir(), "headwater-unit-"));
+    removeAtExit(folder);
     if (packagesPath !== undefined) await symlink(join(packagesPath, "node_modules"), join(folder, "node_modules"));
     return new InProcess(folder);
   }
@@ -130,7 +144,10 @@ class InProcess implements UnitProcess {
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
     }
-    void rm(this.#folder, { recursive: true, force: true }).then(() => this.#exit(exit));
+    void rm(this.#folder, { recursive: true, force: true }).then(() => {
+      open.delete(this.#folder);
+      this.#exit(exit);
+    });
   }
 }
 

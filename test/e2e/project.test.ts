@@ -1,4 +1,4 @@
-import { readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
@@ -434,6 +434,16 @@ describe("pd export", () => {
     expect((await home.pd("apply", "out", "--yes")).stdout).toContain("1 as it is\n");
     await home.pd("delete", "odd", "--yes");
     expect((await home.pd("apply", "out", "--yes")).code).toBe(0);
+  });
+
+  it("writes through no link that leads out of its folder", async () => {
+    const home = await PdHome.inProcess();
+    await home.pd("deploy", await home.file("odd.mjs", poller("one")));
+    await mkdir(join(home.folder, "mine"));
+    await mkdir(join(home.folder, "out"));
+    await symlink(join(home.folder, "mine"), join(home.folder, "out", "poller"));
+    expect(await home.pd("export", "--into", "out")).toMatchObject({ code: 2, stderr: expect.stringContaining("lies outside of") });
+    expect(await readdir(join(home.folder, "mine"))).toEqual([]);
   });
 
   it("writes a folder that pd apply makes the same of, here and elsewhere, without a secret in it", async () => {

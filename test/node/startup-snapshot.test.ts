@@ -258,7 +258,7 @@ describe("a process that starts from a snapshot", () => {
   });
 
   it("is what a server's components have a while after its start, and not those that may start programs", async () => {
-    const server = await TestServer.start({}, { snapshotAfterMs: 0 });
+    const server = await TestServer.start({}, { snapshotAfterMs: 0, keepsSpare: true });
     const code = `export default { name: "t", version: "1", run() { return ${IS_QUICK}; } };`;
     await eventually(async () => (await (await server.deploy(code)).run())["returned"] === true);
     const source = await server.deploy(code);

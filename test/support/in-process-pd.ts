@@ -49,7 +49,10 @@ export class InProcessServer {
       },
     });
     const environment = { ...process.env, ...this.#variables };
-    return startRuntime(readSettings({ flags: flagsOf(words), environment, file: readConfig(environment) }), streamLog(lines), { snapshotAfterMs: 3_600_000 });
+    return startRuntime(readSettings({ flags: flagsOf(words), environment, file: readConfig(environment) }), streamLog(lines), {
+      snapshotAfterMs: 3_600_000,
+      keepsSpare: false,
+    });
   }
 }
 

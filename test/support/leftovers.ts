@@ -12,7 +12,7 @@ const WITHIN_MS = 10_000;
 export default function watchLeftovers(): () => Promise<void> {
   const before = { TMPDIR: process.env["TMPDIR"], PD_HOME: process.env["PD_HOME"] };
   const folder = mkdtempSync(join(tmpdir(), "hw-"));
-  const home = join(folder, "default-home");
+  const home = join(folder, HOME);
   // The processes of the tests get them, and all that these start.
   Object.assign(process.env, { TMPDIR: folder, PD_HOME: home });
   return async () => {
@@ -36,11 +36,17 @@ export default function watchLeftovers(): () => Promise<void> {
 
 function leftovers(folder: string): readonly string[] {
   const files = readdirSync(folder).filter((name) => !IGNORED.test(name));
-  return [...files.map((name) => (name === "default-home" ? "a server on the default home" : `the folder or file ${name}`)), ...processesWith(folder)];
+  const hasServed = existsSync(join(folder, HOME, "headwater.db"));
+  return [
+    ...(hasServed ? ["the database of a server on the default home"] : []),
+    ...files.map((name) => `the folder or file ${name}`),
+    ...processesWith(folder),
+  ];
 }
 
-/** Kept by Node and by npm for all processes of a user. */
-const IGNORED = /^(node-compile-cache|v8-compile-cache|npm-)/;
+const HOME = "default-home";
+/** Kept by Node, npm and the command itself for all processes of a user. */
+const IGNORED = /^(node-compile-cache|v8-compile-cache|npm-|default-home$)/;
 
 /** Command lines of other processes that were started by the tests: their words or variables name the folder. */
 function processesWith(folder: string): readonly string[] {

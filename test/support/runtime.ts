@@ -32,9 +32,12 @@ export class TestServer {
   readonly #runtime: RunningServer;
   #isStopped = false;
 
-  static async start(flags: GivenSettings = {}, { snapshotAfterMs = NEVER_MS }: { snapshotAfterMs?: number } = {}): Promise<TestServer> {
+  static async start(
+    flags: GivenSettings = {},
+    { snapshotAfterMs = NEVER_MS, keepsSpare = false }: { snapshotAfterMs?: number; keepsSpare?: boolean } = {},
+  ): Promise<TestServer> {
     const home = flags.home ?? (await temporaryFolder());
-    return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog, { snapshotAfterMs }));
+    return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog, { snapshotAfterMs, keepsSpare }));
   }
 
   /** With components in the test's process and a store in memory: for rules of the engine, where no process has to end and nothing has to outlive it. */

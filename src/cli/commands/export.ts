@@ -1,5 +1,5 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { readFile, realpath, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { stringify } from "yaml";
 import { PdError } from "../../domain/errors.ts";
 import { makeFolder } from "../../system/make-folder.ts";
@@ -33,6 +33,8 @@ export async function exportFolder(cli: CliContext, names: readonly string[], fl
     });
   for (const [path, text] of paths) {
     await makeFolder(dirname(path));
+    // A folder on the way may be a link.
+    inside(await realpath(folder), join(await realpath(dirname(path)), basename(path)));
     // Also not through a link that leads to nothing yet.
     await writeFile(path, text, { flag: flags.force === true || (await isThere(path)) ? "w" : "wx" });
   }

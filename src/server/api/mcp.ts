@@ -26,21 +26,23 @@ export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void
     const isFresh = known !== undefined && known.until > clock.now();
     const tools = isFresh ? known.tools : new Tools(createClient({ baseUrl: url(), key }), offer);
     kept.delete(name);
-    kept.set(name, { tools, until: isFresh ? known.until : clock.now() + KEPT_MS });
-    const [oldest] = kept.keys();
-    if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
+    kept.set(name, { key, tools, until: isFresh ? known.until : clock.now() + KEPT_MS });
+    // A key displaces its own tools, and never those of another key.
+    const [oldest, ...others] = [...kept].filter(([, one]) => one.key === key);
+    if (oldest !== undefined && others.length >= MOST_OF_KEY) kept.delete(oldest[0]);
     return answerAgent(context.req.raw, { tools, version });
   });
 }
 
 /** An agent asks again and again, and what its actions declare is read by running them. */
 interface KeptTools {
+  readonly key: string;
   readonly tools: OfferedTools;
   readonly until: number;
 }
 
 const KEPT_MS = 60_000;
-const MOST_KEPT = 50;
+const MOST_OF_KEY = 20;
 
 function offerOf({ req }: Context): ReturnType<typeof readOffer> {
   const strange = Object.keys(req.query()).filter((name) => !["actions", "account", "steer"].includes(name));
