@@ -4,7 +4,7 @@ import { isRecord } from "../domain/json.ts";
 import { CHECK_ADDRESS } from "./connection.ts";
 
 /** Ids of this program and of the hosted platform: `dc_…`, `inv_…`, `1606511826306-1`, slugs, and `dc_*` in subscriptions. */
-const SAFE_ID = /^(?:[0-9A-Za-z][\w-]{0,199}|(?:dc|p)_\*)?$/;
+const SAFE_ID = /^(?:[0-9A-Za-z][\w-]{0,499}|(?:dc|p)_\*)?$/;
 /** Members of records that hold an id or a slug. */
 const ID_MEMBER = /^(?:id|[a-z_]+_id|slug|name_slug)$/;
 /** Answers whose members are a user's own: values of state, of a data store, of an action's run, and the word that named what was deleted. */
