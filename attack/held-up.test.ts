@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../src/domain/json.ts";
 import { startAttacked } from "./attacked-server.ts";
 
-/** The goal is 250 ms on a quiet machine; a slow one that is used by others as well needs more, and what was found took 2 to 40 seconds. */
-const BOUND_MS = 1000;
+/** The goal is 250 ms where `node -e 0` takes 20 ms. Machines on which it takes 60 ms, and that others use as well, need more; what was found took 2 to 40 s. */
+const BOUND_MS = 2000;
 const ECHO = `export default { name: "echo", version: "1", props: { http: "$.interface.http" }, run() {} };`;
 const STEP = "export default defineComponent({ run() { return 1; } });";
 

@@ -56,6 +56,17 @@ export function isTooComplex(text: string, mostMembers: number = LIMITS.members)
   return false;
 }
 
+/** Characters of a text as JSON has it, without its quotes: a control character becomes six. */
+export function lengthInJson(text: string): number {
+  let length = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE || code === BACKSLASH || (code >= 8 && code <= 13 && code !== 11)) length++;
+    else if (code < 32) length += 5;
+  }
+  return length;
+}
+
 /** The quote that ends the string which begins at `from`; -1: there is none. */
 function endOfString(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {

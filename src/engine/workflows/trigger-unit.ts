@@ -2,6 +2,7 @@ import type { ComponentDefinition } from "../../domain/component.ts";
 import { eventFor } from "../../domain/event-of-trigger.ts";
 import type { RunResult } from "../../domain/invocation.ts";
 import { type JsonValue, isJsonValue } from "../../domain/json.ts";
+import { LIMITS, lengthInJson } from "../../domain/limits.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { HOURLY } from "../../domain/schedule.ts";
 import { describeTrigger, timerEvent, withTimezones } from "../../domain/trigger.ts";
@@ -52,8 +53,12 @@ class TriggerUnit implements Unit {
   }
 
   async call({ id, method }: CallRequest): Promise<RunResult> {
-    const emits = method.kind === "run" ? [{ payload: JSON.stringify(await plainEvent(method.trigger)), id, summary: describeTrigger(method.trigger) }] : [];
-    return { outcome: { kind: "returned" }, emits, stateChanges: {}, logs: [] };
+    if (method.kind !== "run") return { outcome: { kind: "returned" }, emits: [], stateChanges: {}, logs: [] };
+    const { trigger } = method;
+    // The body is in the event twice: parsed, and as it was sent.
+    if (trigger.kind === "http" && 2 * lengthInJson(trigger.body) > LIMITS.call) return tooLarge(2 * lengthInJson(trigger.body));
+    const payload = JSON.stringify(await plainEvent(trigger));
+    return { outcome: { kind: "returned" }, emits: [{ payload, id, summary: describeTrigger(method.trigger) }], stateChanges: {}, logs: [] };
   }
 
   async memoryBytes(): Promise<number | undefined> {
@@ -77,6 +82,12 @@ class TriggerUnit implements Unit {
     this.isUsable = false;
     this.#events.ended();
   }
+}
+
+/** JSON writes a control character as six: a body within the limit of requests may come to very much more, and is copied for each step. */
+function tooLarge(characters: number): RunResult {
+  const message = `Cannot begin a run: its event has ${characters} characters as JSON, and may have ${LIMITS.call}`;
+  return { outcome: { kind: "threw", error: { name: "Error", message, stack: `Error: ${message}` } }, emits: [], stateChanges: {}, logs: [] };
 }
 
 /** The event of a trigger as JSON: bytes that are no text travel in base64. */
