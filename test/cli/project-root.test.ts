@@ -114,13 +114,13 @@ describe("the project of a file", () => {
     const { file, secret } = await machine();
     const home = dirname(dirname(secret));
     const of = async (path: string): Promise<string> => (await ProjectRoot.of(path)).folder.slice(home.length);
-    const path = await file("work/repository/packages/one/src/x.mjs", "");
-    expect(await of(path)).toBe("/work/repository/packages/one/src");
-    await file("work/repository/packages/one/package.json", "{}");
-    expect(await of(path)).toBe("/work/repository/packages/one");
+    const path = await file("code/repository/packages/one/src/x.mjs", "");
+    expect(await of(path)).toBe("/code/repository/packages/one/src");
+    await file("code/repository/packages/one/package.json", "{}");
+    expect(await of(path)).toBe("/code/repository/packages/one");
     // A worktree and a submodule have a file of this name.
-    await file("work/repository/.git", "gitdir: elsewhere");
-    expect(await of(path)).toBe("/work/repository");
+    await file("code/repository/.git", "gitdir: elsewhere");
+    expect(await of(path)).toBe("/code/repository");
     // Many have one by accident, or keep their settings in Git.
     await file("package.json", "{}");
     await file(".git/HEAD", "");
