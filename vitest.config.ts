@@ -26,7 +26,7 @@ const ELSEWHERE = {
 
 export default defineConfig({
   test: {
-    maxWorkers: 4,
+    maxWorkers: 3,
     projects: [
       { test: { ...shared, name: "promises", include: ["test/**/*.test.ts"], exclude: Object.values(ELSEWHERE).flat() } },
       ...Object.entries(ELSEWHERE).map(([name, [folder]]) => ({ test: { ...shared, name, include: [`${folder}/*.test.ts`] } })),

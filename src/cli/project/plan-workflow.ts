@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import { type JsonObject, isSameJson } from "../../domain/json.ts";
-import { type Right, newRights } from "../../domain/rights.ts";
+import type { Right } from "../../domain/rights.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
 import { plainLine } from "../terminal-text.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
@@ -47,7 +47,7 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
       name: slug,
       action: "create",
       changes: [`  ${plainLine(entry.folder)}`],
-      rights: rightsOf(written),
+      rights: rightsOf(written, () => true),
       perform: () => client.workflows.deploy({ ...request, slug }),
     };
   const known = await client.workflows.files(before.id, { secrets: true });
@@ -59,43 +59,26 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
   ];
   if (changes.length === 0) return { kind: "workflow", name: slug, action: "unchanged", changes, perform: NOTHING };
   const perform = (): Promise<unknown> => client.workflows.update(before.id, { ...request, if_version: before.version, keep_slug: true });
-  const held: readonly Right[] = [
-    ...Object.keys(known.accounts ?? {}).map(
-      (id) => ({ kind: "account", what: known.accounts?.[id] === request.accounts[id] ? accountWords(id, entry.accounts?.[id] ?? "") : "" }) as const,
-    ),
-    ...Object.entries(known.sources ?? {}).flatMap(([id]) =>
-      changes.some((line) => line === `~ source ${id}`) ? [] : [{ kind: "hears", what: plainLine(entry.sources?.[id] ?? "") } as const],
-    ),
-  ];
-  const rights = newRights(held, rightsOf(written)).filter(
-    ({ kind, what }) =>
-      (kind !== "env" && kind !== "variable") ||
-      changes.some((line) => line.startsWith(`+ env ${nameIn(what)}: `) || line.startsWith(`~ env ${nameIn(what)}: `)),
-  );
+  const isTold = (place: string): boolean => changes.some((line) => line.slice(2) === place || line.slice(2).startsWith(`${place}: `));
+  const rights = rightsOf(written, isTold);
   return { kind: "workflow", name: slug, action: "update", changes, rights, perform };
 }
 
-/** Of a right about a variable: the name that the workflow knows it by. */
-function nameIn(what: string): string {
-  return what.replace(/^.*, as env /, "");
-}
-
-/** What an entry lets its workflow do, as it is written: no variable stands in it. */
-function rightsOf({ env = {}, accounts = {}, sources = {} }: WorkflowEntry): readonly Right[] {
+/** What an entry lets its workflow do, as it is written: no variable stands in it. `isTold`: whether the plan changes this. */
+function rightsOf({ env = {}, accounts = {}, sources = {} }: WorkflowEntry, isTold: (place: string) => boolean): readonly Right[] {
   return [
     ...Object.entries(env).flatMap(([name, value]): Right[] => {
+      if (!isTold(`env ${name}`)) return [];
       const read = variablesIn(value);
       return read.length === 0
         ? [{ kind: "env", what: plainLine(name) }]
         : read.map((variable): Right => ({ kind: "variable", what: `${variable}, as env ${plainLine(name)}` }));
     }),
-    ...Object.entries(accounts).map(([id, word]): Right => ({ kind: "account", what: accountWords(id, word) })),
-    ...Object.values(sources).map((name): Right => ({ kind: "hears", what: plainLine(name) })),
+    ...Object.entries(accounts).flatMap(([id, word]): Right[] =>
+      isTold(`account ${id}`) ? [{ kind: "account", what: `${plainLine(word.replace(/^account:/, ""))}, as ${plainLine(id)}` }] : [],
+    ),
+    ...Object.entries(sources).flatMap(([id, name]): Right[] => (isTold(`source ${id}`) ? [{ kind: "hears", what: plainLine(name) }] : [])),
   ];
-}
-
-function accountWords(id: string, word: string): string {
-  return `${plainLine(word.replace(/^account:/, ""))}, as ${plainLine(id)}`;
 }
 
 /** What was not there when the workflow was deployed, or is there no more, and is there by now, or will be. */
