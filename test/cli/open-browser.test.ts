@@ -23,16 +23,25 @@ async function onMachine(): Promise<{ cli: CliContext; home: string; opened: () 
 }
 
 describe("what a server wants opened in a browser", () => {
-  it.each(["file:///etc/passwd", "--help", "-a Calculator", "vscode://file/x", "javascript:alert(1)", "data:text/html,x", "//host/x", "C:\\x.exe", "ms-settings:", "", "not an address"])(
-    "is refused for %j, and nothing is started",
-    async (address) => {
-      const { cli, opened } = await onMachine();
-      const refusal = { code: "PD_BAD_INPUT", message: expect.stringContaining("not an http or https address") };
-      expect(() => openInBrowser(cli, address)).toThrow(expect.objectContaining(refusal));
-      await expect(openPrivately(cli, address)).rejects.toMatchObject(refusal);
-      expect(await opened()).toBe("");
-    },
-  );
+  it.each([
+    "file:///etc/passwd",
+    "--help",
+    "-a Calculator",
+    "vscode://file/x",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "//host/x",
+    "C:\\x.exe",
+    "ms-settings:",
+    "",
+    "not an address",
+  ])("is refused for %j, and nothing is started", async (address) => {
+    const { cli, opened } = await onMachine();
+    const refusal = { code: "PD_BAD_INPUT", message: expect.stringContaining("not an http or https address") };
+    expect(() => openInBrowser(cli, address)).toThrow(expect.objectContaining(refusal));
+    await expect(openPrivately(cli, address)).rejects.toMatchObject(refusal);
+    expect(await opened()).toBe("");
+  });
 
   it("is opened for an address of the web, as the only word", async () => {
     const { cli, opened } = await onMachine();
