@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -12,6 +12,8 @@ const WITHIN_MS = 10_000;
 export default function watchLeftovers(): () => Promise<void> {
   const before = { TMPDIR: process.env["TMPDIR"], PD_HOME: process.env["PD_HOME"] };
   const folder = mkdtempSync(join(tmpdir(), "hw-"));
+  // Servers of databases run as users of their own, and so does a server that is attacked.
+  chmodSync(folder, 0o755);
   const home = join(folder, HOME);
   // The processes of the tests get them, and all that these start.
   Object.assign(process.env, { TMPDIR: folder, PD_HOME: home });
