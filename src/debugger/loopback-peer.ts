@@ -77,7 +77,8 @@ function namespaceOf(pid: string): Promise<string> {
 
 /** True when the process is the server, or has it above itself with no browser in between. */
 async function isStartedBy(serverPid: number, pid: number, browserPids: ReadonlySet<number>): Promise<boolean> {
-  for (let above = pid; above > 1; above = await parentOf(above)) {
+  // In a container the server may be process 1, whose parent is 0.
+  for (let above = pid; above > 0; above = await parentOf(above)) {
     if (browserPids.has(above)) return false;
     if (above === serverPid) return true;
   }

@@ -38,7 +38,7 @@ function changedLines(path: string, old: string, next: string): readonly string[
 
 function linesIn(text: string): number {
   let count = 0;
-  for (let at = text.length === 0 ? -1 : 0; at >= 0 && count <= MOST_LINES; at = nextLine(text, at)) count++;
+  for (let at = text.length === 0 ? -1 : 0; at >= 0; at = nextLine(text, at)) count++;
   return count;
 }
 

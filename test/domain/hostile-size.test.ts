@@ -84,6 +84,7 @@ describe("a difference that is too large to be shown", () => {
     expect(differenceOf({ a: lines("one", 5000) }, { a: lines("two", 5000) })).toEqual([
       { path: "a", kind: "changed", lines: ["\\ too much differs to be shown: 5000 lines before, 5000 after"] },
     ]);
+    expect(differenceOf({ a: "x" }, { a: lines("two", 200_000) })[0]?.lines).toEqual(["\\ too much differs to be shown: 1 lines before, 200000 after"]);
     expect(differenceOf({}, { a: lines("two", 5000) })[0]?.lines).toHaveLength(5001);
     expect(differenceOf({ a: "x\n" }, { a: "y\n" })).toEqual([{ path: "a", kind: "changed", lines: ["-x", "+y"] }]);
   });
