@@ -315,6 +315,7 @@ async function requireKeys(host: string, store: Store): Promise<void> {
 function engineSettings(settings: Settings) {
   return {
     deadlineMs: settings.timeoutMs,
+    memoryMb: settings.memoryMb,
     idleMs: settings.idleMs,
     acceptMs: 100,
     responseMs: settings.responseMs,

@@ -1,4 +1,4 @@
-import { type Document, Composer, LineCounter, type Node, Parser, Lexer, isAlias, isCollection, isMap, isPair, isScalar } from "yaml";
+import { type Document, Composer, LineCounter, type Node, Parser, Lexer, isAlias, isCollection, isMap, isPair, isScalar, isSeq } from "yaml";
 
 /** Something that is wrong, or that has no effect, at a line of a file, from 1. */
 export interface FileProblem {
@@ -22,7 +22,7 @@ class Stop extends Error {}
 /**
  * Reads the YAML of a stranger in a time that grows with its length, and not faster. Refuses, with lines: what is longer
  * or deeper than the bounds, names that are not plain scalars (`? `, `[a]: b`), tags, directives, a second document,
- * names that occur twice, and aliases that contain themselves or expand beyond the bounds.
+ * names that occur twice, and aliases that contain themselves or expand beyond the bounds. Merge keys (`<<`) are resolved.
  */
 export function readYaml(text: string): YamlRead {
   const lines = new LineCounter();
@@ -36,6 +36,7 @@ export function readYaml(text: string): YamlRead {
     const document = composed(text, { lines, wrong });
     if (problems.length === 0) checkNames(document, wrong);
     if (problems.length === 0) countNodes(document, wrong);
+    if (problems.length === 0) mergeMaps(document, wrong);
     return problems.length === 0 ? { kind: "read", document, lines } : { kind: "refused", problems };
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
@@ -126,7 +127,7 @@ function checkNames({ contents }: Document.Parsed, wrong: Reading["wrong"]): voi
         continue;
       }
       const { key } = item;
-      const name = isScalar(key) ? String(key.value) : String(key);
+      const name = nameOf(key);
       if (isMap(node) && names.has(name)) wrong(isScalar(key) ? (key.range?.[0] ?? 0) : 0, `the name ${JSON.stringify(name)} occurs twice`);
       names.add(name);
       rest.push(item.value);
@@ -169,4 +170,41 @@ function countNodes(document: Document.Parsed, wrong: Reading["wrong"]): void {
     return size;
   };
   sizeOf(document.contents);
+}
+
+/** Puts what `<<` names into its map, behind the map's own members, which win. */
+function mergeMaps(document: Document.Parsed, wrong: Reading["wrong"]): void {
+  const done = new Set<unknown>();
+  let merged = 0;
+  const merge = (node: unknown): void => {
+    if (!isCollection(node) || done.has(node)) return;
+    done.add(node);
+    for (const item of node.items) merge(isPair(item) ? item.value : item);
+    if (!isMap(node)) return;
+    const at = node.items.findIndex(({ key }) => isScalar(key) && key.value === "<<" && key.type === "PLAIN");
+    if (at < 0) return;
+    const [pair] = node.items.splice(at, 1);
+    const given: readonly unknown[] = isSeq(pair?.value) ? pair.value.items : [pair?.value];
+    const names = new Set(node.items.map(({ key }) => nameOf(key)));
+    for (const source of given) {
+      if (!isMap(source)) {
+        wrong(node.range?.[0] ?? 0, "<< wants a map, or a list of maps, as in <<: *other");
+        throw new Stop();
+      }
+      for (const one of source.items) {
+        if (names.has(nameOf(one.key))) continue;
+        if (++merged > BOUNDS.nodes) {
+          wrong(node.range?.[0] ?? 0, `merged maps make more than ${BOUNDS.nodes} values`);
+          throw new Stop();
+        }
+        names.add(nameOf(one.key));
+        node.items.push(one);
+      }
+    }
+  };
+  merge(document.contents);
+}
+
+function nameOf(key: unknown): string {
+  return isScalar(key) ? String(key.value) : String(key);
 }

@@ -5,6 +5,8 @@ import type { Retention } from "./store.ts";
 export interface EngineSettings {
   /** How long one call of `run` or a hook may take. */
   readonly deadlineMs: number;
+  /** JavaScript memory of a component's process. */
+  readonly memoryMb: number;
   /** A process that had nothing to do for so long ends. */
   readonly idleMs: number;
   /** A request whose run takes longer is stored and answered before it ends. */

@@ -45,17 +45,21 @@ describe("what comes next in a run", () => {
     expect(seen[2]).toEqual({ trigger: TRIGGER, a: { $return_value: "0" }, b: { $return_value: "1" } });
   });
 
-  it("is the branch that was decided for, and then what follows, which sees what the branch has made", () => {
+  it("is the branch that was decided for, and then what follows, which sees what its last step exported and nothing inside of it", () => {
     const steps = stepsOf(
-      `- { namespace: i, if: x, then: [${code("t")}], else: [${code("e")}] }\n- { namespace: s, switch: x, cases: [{ when: a, steps: [${code("one")}] }, { when: b, steps: [${code("two")}] }], default: [${code("none")}] }\n- ${code("end")}\n`,
+      `- { namespace: i, if: "{{steps.trigger.x}}", then: [${code("t")}], else: [${code("e")}] }\n- { namespace: s, switch: "{{steps.trigger.x}}", cases: [{ when: a, steps: [${code("one")}] }, { when: b, steps: [${code("two")}] }], default: [${code("none")}] }\n- ${code("end")}\n`,
     );
     const decided = runAll(steps, ({ step }) => (step.kind === "if" ? true : "b"));
     expect(decided.order).toEqual(["0", "0.then.0", "1", "1.case1.0", "2"]);
-    expect(decided.seen.at(-1)).toMatchObject({ t: { $return_value: "0.then.0" }, two: { $return_value: "1.case1.0" } });
+    expect(decided.seen.at(-1)).toEqual({
+      trigger: TRIGGER,
+      i: { $return_value: { $return_value: "0.then.0" } },
+      s: { $return_value: { $return_value: "1.case1.0" } },
+    });
     expect(runAll(steps, () => undefined).order).toEqual(["0", "0.else.0", "1", "1.default.0", "2"]);
   });
 
-  it("is every branch of a parallel at once; they do not see each other, what follows sees all", () => {
+  it("is every branch of a parallel at once; they do not see each other, what follows sees by their names what each exported last", () => {
     const steps = stepsOf(`- { namespace: p, parallel: { left: [${code("l")}, ${code("l2")}], right: [${code("r")}] } }\n- ${code("end")}\n`);
     expect(advance(steps, { results: new Map(), trigger: TRIGGER }).ready.map(({ path }) => path)).toEqual(["0.left.0", "0.right.0"]);
     const { order, seen } = runAll(
@@ -65,11 +69,16 @@ describe("what comes next in a run", () => {
     );
     expect(order).toEqual(["0.right.0", "0.left.0", "0.left.1", "1"]);
     expect(seen[1]).not.toHaveProperty("r");
-    expect(Object.keys(seen[3] ?? {})).toEqual(["trigger", "l", "l2", "r", "p"]);
+    expect(seen[3]).toEqual({
+      trigger: TRIGGER,
+      p: { $return_value: { left: { $return_value: "0.left.1" }, right: { $return_value: "0.right.0" } } },
+    });
   });
 
   it("is a loop's next items, as many at a time as it may work on, each with its own; the loop comes to what each returned", () => {
-    const steps = stepsOf(`- { namespace: loop, for_each: x, concurrency: 2, steps: [${code("first")}, ${code("second")}] }\n- ${code("end")}\n`);
+    const steps = stepsOf(
+      `- { namespace: loop, for_each: "{{steps.trigger.x}}", concurrency: 2, steps: [${code("first")}, ${code("second")}] }\n- ${code("end")}\n`,
+    );
     const items = ["a", "b", "c"];
     const results = new Map<string, StepResult>([["0", { exports: {}, decision: items }]]);
     const { ready } = advance(steps, { results, trigger: TRIGGER });
@@ -84,7 +93,7 @@ describe("what comes next in a run", () => {
   });
 
   it("is nothing once a step has ended the run, wherever it stands", () => {
-    const steps = stepsOf(`- { namespace: loop, for_each: x, steps: [${code("a")}, ${code("b")}] }\n- ${code("end")}\n`);
+    const steps = stepsOf(`- { namespace: loop, for_each: "{{steps.trigger.x}}", steps: [${code("a")}, ${code("b")}] }\n- ${code("end")}\n`);
     const results = new Map<string, StepResult>([
       ["0", { exports: {}, decision: [1, 2] }],
       ["0.[0].0", { exports: {}, isExit: true }],
@@ -94,7 +103,7 @@ describe("what comes next in a run", () => {
 
   it("is the same whatever order the calls end in: each is made once, all are made, and the results are the same", () => {
     const steps = stepsOf(
-      `- { namespace: p, parallel: { a: [{ namespace: loop, for_each: x, concurrency: 3, steps: [${code("x")}, { namespace: i, if: y, then: [${code("t")}] }] }], b: [${code("y")}, ${code("z")}] } }\n- ${code("end")}\n`,
+      `- { namespace: p, parallel: { a: [{ namespace: loop, for_each: "{{steps.trigger.x}}", concurrency: 3, steps: [${code("x")}, { namespace: i, if: "{{steps.trigger.y}}", then: [${code("t")}] }] }], b: [${code("y")}, ${code("z")}] } }\n- ${code("end")}\n`,
     );
     const decide = ({ step, path }: StepCall): StepResult["decision"] => (step.kind === "for_each" ? [1, 2, 3, 4, 5] : path.includes("[3]"));
     const straight = runAll(steps, decide);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../src/domain/json.ts";
-import { type ExpressionValue, expressionsIn, partsOf, withExpressions } from "../../src/domain/workflow/expressions.ts";
+import { type ExpressionValue, expressionProblem, expressionsIn, partsOf, withExpressions } from "../../src/domain/workflow/expressions.ts";
 
 const results = new Map<string, ExpressionValue>([
   ["n", { value: 3 }],
@@ -22,9 +22,29 @@ describe("expressions in the texts of a workflow", () => {
     ["{{ f((x) => { return {x} }) }}.", [["f((x) => { return {x} })"], "."]],
     ["begun {{ and not ended", ["begun {{ and not ended"]],
     ["{{ 'open }}", ["{{ 'open }}"]],
-    ["{{}}", [[""]]],
+    ["{{}}", ["{{}}"]],
+    ["{{ /}}/.test(steps.a) }}!", [["/}}/.test(steps.a)"], "!"]],
+    ["{{ /[}\\]}]{2}/g.exec(a) }}", [["/[}\\]}]{2}/g.exec(a)"]]],
+    ["{{ a /* }} */ }}", [["a /* }} */"]]],
+    ["{{ a // the end\n}}", [["a // the end"]]],
+    ["{{ `${ {a: `}}`}.a }}}` }}", [["`${ {a: `}}`}.a }}}`"]]],
+    ['{{{"a":1}}}', [['{"a":1}']]],
+    ["{{ a ? {b: {c: 1}} : {} }}{{d}}", [["a ? {b: {c: 1}} : {}"], ["d"]]],
+    ["{{(a)}} {{ (a) /* b */ }}", [["(a)"], " ", ["(a) /* b */"]]],
+    ["{{ a / b }} of {{ c / d }}", [["a / b"], " of ", ["c / d"]]],
   ])("are found in %s", (text, expected) => {
     expect(partsOf(text).map((part) => (part.kind === "text" ? part.text : [part.source]))).toEqual(expected);
+  });
+
+  it.each(["{{ a", "x {{", "{{ 'open }}", "{{}}", "{{ a b }}", "{{ if (a) b }}", "{{ /open }}", "{{a}} and {{ `open }}"])(
+    "that do not end are told of: %s",
+    (text) => {
+      expect(expressionProblem(text)).toMatch(/^"\{\{.*" is no expression that ends with \}\}: /);
+    },
+  );
+
+  it.each(["plain } }}", "{ a }", "{{ a }} }}", "{{steps.a[0].b}}", "${a}"])("are in order in: %s", (text) => {
+    expect(expressionProblem(text)).toBeUndefined();
   });
 
   it("are collected from a value of any depth, once each", () => {

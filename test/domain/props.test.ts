@@ -20,7 +20,16 @@ describe("values", () => {
     ["JSON becomes a list", { a: { type: "integer[]" } }, { a: "[1,2]" }, { a: [1, 2] }],
     ["a default stands for nothing, also on a required prop", { a: { type: "integer", default: 7 } }, {}, { a: 7 }],
     ["an optional prop may be left out", { a: { type: "string", optional: true } }, {}, {}],
-    ["a labelled choice is kept", { a: "string" }, { a: { __lv: { label: "L", value: "v" } } }, { a: { __lv: { label: "L", value: "v" } } }],
+    ["a labelled choice is its value", { a: "string" }, { a: { __lv: { label: "L", value: "v" } } }, { a: "v" }],
+    ["labelled choices are their values", { a: "string[]" }, { a: [{ __lv: { label: "L", value: "v" } }, "w"] }, { a: ["v", "w"] }],
+    ["a list that is labelled as a whole is its values", { a: "string[]" }, { a: { __lv: [{ label: "L", value: "v" }] } }, { a: ["v"] }],
+    ["a labelled number is that number", { a: "integer" }, { a: { __lv: { label: "Nine", value: 9 } } }, { a: 9 }],
+    [
+      "a labelled choice is kept where the prop asks for the label",
+      { a: { type: "string", withLabel: true } },
+      { a: { __lv: { label: "L", value: "v" } } },
+      { a: { __lv: { label: "L", value: "v" } } },
+    ],
     [
       "a timer without a value runs by its default",
       { t: { type: "$.interface.timer", default: { intervalSeconds: 900 } } },

@@ -77,7 +77,8 @@ describe("a workflow's file", () => {
       warnings: [{ line: 4, problem: expect.stringContaining("settings.error_notification tells nobody of errors here") }],
       workflow: {
         name: "Top tracks, daily",
-        settings: { concurrency: 10, retries: 8, timeout: 300, records: false },
+        isInactive: false,
+        settings: { concurrency: 10, timeout: 300, records: false },
         triggers: [
           { kind: "http", id: "hi_ABC1234" },
           { kind: "schedule", id: "ti_DEF5678" },
@@ -90,8 +91,10 @@ describe("a workflow's file", () => {
             line: 10,
             code: { kind: "registry", key: "spotify-get-artist-top-tracks", version: "0.1.1" },
             props: { spotify: { authProvisionId: "apn_XXXXXX" }, artistId: "{{steps.trigger.event.body.artist}}" },
+            propLines: { spotify: 14, artistId: 16 },
+            written: [],
           },
-          { kind: "code", namespace: "filterResults", line: 17, code: { kind: "file", path: "filterResults/entry.js" }, props: {} },
+          { kind: "code", namespace: "filterResults", line: 17, code: { kind: "file", path: "filterResults/entry.js" }, props: {}, propLines: {}, written: [] },
         ],
       },
     });
@@ -146,8 +149,8 @@ steps:
       '1: schema "workflow/2030.01" is not known here; it wants workflow/2022.04',
       "1: a workflow wants a name",
       "2: settings.throttle.seconds is missing",
-      "2: settings.concurrency wants a whole number from 1 to 1000",
       "2: settings.retries wants a whole number from 0 to 100",
+      "2: settings.concurrency wants a whole number from 1 to 1000",
       "4: a trigger by e-mail needs the hosted platform",
       "5: a trigger wants an id, http, schedule, source or workflow",
       expect.stringMatching(/^6: schedule cron "61 \* \* \* \*"/),

@@ -84,7 +84,7 @@ describe("a run", () => {
   it("tries a failed step again by the policy, which sees what happened", async () => {
     const server = await TestServer.inMemory();
     const code = codeStep('if ($.context.attempt === 1) throw new Error("busy"); return $.context.attempt;');
-    const workflow = await deployWorkflow(server, workflowOf({ only: code }));
+    const workflow = await deployWorkflow(server, workflowOf({ only: code }, { head: "settings: { retries: 8 }\n" }));
     const waiting = await workflow.run();
     expect([waiting["state"], waiting.steps[0]]).toMatchObject([
       "waiting",
@@ -220,10 +220,13 @@ describe("a run that is run again", () => {
     const workflow = await deployWorkflow(server, files(order, "throw new Error('no');"));
     const failed = await workflow.run({ kind: "order" });
     await workflow.update({
-      files: files(`{ when: other, steps: [{ namespace: other, uses: ./other.js }] }, ${order}`, "return [steps.order?.$return_value, steps.other];"),
+      files: files(
+        `{ when: other, steps: [{ namespace: other, uses: ./other.js }] }, ${order}`,
+        "return [steps.kind.$return_value.$return_value, steps.order, steps.other];",
+      ),
     });
     const again = await workflow.rest(dataOf(await server.api.post(`/v1/runs/${String(failed["id"])}/rerun`)));
-    expect(exportsOf(again, "last")).toEqual({ $return_value: ["order", null] });
+    expect(exportsOf(again, "last")).toEqual({ $return_value: ["order", null, null] });
   });
 });
 
@@ -399,11 +402,14 @@ steps:
       "list.js": codeStep("return [1, 2, 3];"),
       "yes.js": codeStep("return Object.keys(steps);"),
       "square.js": codeStep("return this.n ** 2;", 'n: "integer"'),
-      "sum.js": codeStep("return [steps.each.$return_value, steps.yes.$return_value, steps.no, steps.l.$return_value, steps.r.$return_value];"),
+      "sum.js": codeStep("return [steps.each.$return_value, steps.large.$return_value.$return_value, steps.yes, steps.both.$return_value];"),
     });
     const run = await workflow.run();
-    const before = ["trigger", "list", "large", "yes"];
-    expect([run["state"], exportsOf(run, "sum")]).toEqual(["succeeded", { $return_value: [[1, 4, 9], ["trigger", "list", "large"], null, before, before] }]);
+    const before = { $return_value: ["trigger", "list", "large"] };
+    expect([run["state"], exportsOf(run, "sum")]).toEqual([
+      "succeeded",
+      { $return_value: [[1, 4, 9], ["trigger", "list", "large"], null, { left: before, right: before }] },
+    ]);
   });
 });
 

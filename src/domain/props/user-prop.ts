@@ -127,7 +127,8 @@ function labelOf(value: JsonValue): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-function check(prop: UserProp, given: JsonValue | undefined): CheckedProp {
+function check(prop: UserProp, labelled: JsonValue | undefined): CheckedProp {
+  const given = prop.withLabel === true || labelled === undefined ? labelled : withoutLabels(labelled);
   const isEmpty = given === undefined || given === null || (given === "" && (prop.scalar !== "string" || prop.default !== undefined));
   if (isEmpty && prop.default !== undefined) return { value: defaultOf(prop, prop.default) };
   if (isEmpty) return prop.optional ? {} : { problem: "is required", isMissing: true };
@@ -190,6 +191,15 @@ function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
       return isRecord(readable) ? readable : undefined;
     }
   }
+}
+
+/** `{ __lv: { label, value } }` → the value, in lists as well, and where one such pair holds the whole list. */
+export function withoutLabels(given: JsonValue): JsonValue {
+  if (Array.isArray(given)) return given.map(withoutLabels);
+  const labelled = isRecord(given) ? given["__lv"] : undefined;
+  if (Array.isArray(labelled))
+    return labelled.map((one: unknown) => (isRecord(one) && "value" in one && isJsonValue(one["value"]) ? one["value"] : isJsonValue(one) ? one : null));
+  return plainValue(given) ?? given;
 }
 
 /** The value of a choice, with or without its label. */

@@ -89,19 +89,22 @@ class Walk {
 
   #branch(step: IfStep | SwitchStep, { path, decision }: Decided, scope: JsonObject): boolean {
     const [name, steps] = step.kind === "if" ? ifBranch(step, decision) : switchBranch(step, decision);
-    return this.sequence(steps, `${path}.${name}.`, scope);
+    const own = { ...scope };
+    const isOver = this.sequence(steps, `${path}.${name}.`, own);
+    scope[step.namespace] = blockExports(lastExports(steps, own));
+    return isOver;
   }
 
-  /** Branches do not see each other; what comes after them sees all. */
+  /** Branches do not see each other, and what comes after them sees what each has come to. */
   #parallel({ namespace, branches }: ParallelStep, path: string, scope: JsonObject): boolean {
-    const before = { ...scope };
+    const ends: JsonObject = {};
     let isOver = true;
     for (const { name, steps } of branches) {
-      const own = { ...before };
+      const own = { ...scope };
       isOver = this.sequence(steps, `${path}.${name}.`, own) && isOver;
-      Object.assign(scope, own);
+      ends[name] = lastExports(steps, own);
     }
-    scope[namespace] = {};
+    scope[namespace] = blockExports(ends);
     return isOver || this.isExit;
   }
 
@@ -133,8 +136,18 @@ function switchBranch({ cases, otherwise }: SwitchStep, decision: JsonValue | un
   return place < 0 ? ["default", otherwise] : [`case${place}`, cases[place]?.steps ?? []];
 }
 
-function lastValue(steps: readonly Step[], scope: JsonObject): JsonValue {
+/** What the last step of a list has exported; `undefined`: the list is empty. */
+function lastExports(steps: readonly Step[], scope: JsonObject): JsonValue | undefined {
   const namespace = steps.at(-1)?.namespace;
-  const result = namespace === undefined ? undefined : scope[namespace];
+  return namespace === undefined ? undefined : scope[namespace];
+}
+
+/** As the end of a block exports it on the hosted platform: later steps see this, and no step inside it. */
+function blockExports(ended: JsonValue | undefined): JsonObject {
+  return ended === undefined ? {} : { $return_value: ended };
+}
+
+function lastValue(steps: readonly Step[], scope: JsonObject): JsonValue {
+  const result = lastExports(steps, scope);
   return typeof result === "object" && result !== null && !Array.isArray(result) ? (result["$return_value"] ?? null) : null;
 }

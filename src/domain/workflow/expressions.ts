@@ -1,6 +1,7 @@
 import { PdError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { LIMITS } from "../limits.ts";
+import { type ExpressionEnd, endOfExpression } from "./javascript.ts";
 
 /** `{{…}}` in texts of a workflow: JavaScript, in which `steps` are the results so far (workflows.md §1). */
 type TextPart = { readonly kind: "text"; readonly text: string } | { readonly kind: "expression"; readonly source: string };
@@ -11,56 +12,66 @@ export interface ExpressionValue {
 }
 
 const [BEGIN, END] = ["{{", "}}"];
-const PAIRS: Readonly<Record<string, string>> = { "{": "}", "(": ")", "[": "]" };
 
-/** Expressions and what stands between them. One that does not end is text. */
+/**
+ * Expressions and what stands between them. Where an expression ends is what JavaScript says: braces in its texts, regular
+ * expressions and comments are its own. What is no expression is text; `expressionProblem` tells of it.
+ */
 export function partsOf(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let from = 0;
   for (let begin = text.indexOf(BEGIN); begin >= 0; begin = text.indexOf(BEGIN, from)) {
-    const end = endOfExpression(text, begin + BEGIN.length);
-    if (end === undefined) break;
+    const found = expressionAt(text, begin);
+    if ("problem" in found) break;
     if (begin > from) parts.push({ kind: "text", text: text.slice(from, begin) });
-    parts.push({ kind: "expression", source: text.slice(begin + BEGIN.length, end).trim() });
-    from = end + END.length;
+    parts.push({ kind: "expression", source: text.slice(begin + BEGIN.length, found.end).trim() });
+    from = found.end + END.length;
   }
   if (from < text.length) parts.push({ kind: "text", text: text.slice(from) });
   return parts;
 }
 
-/** Where the braces are that end it: not those of an object, and not those in a text of its own. */
-function endOfExpression(text: string, from: number): number | undefined {
-  const open: string[] = [];
-  for (let at = from; at < text.length; at++) {
-    const sign = text[at] ?? "";
-    if (open.length === 0 && text.startsWith(END, at)) return at;
-    if (sign === '"' || sign === "'" || sign === "`") {
-      const end = endOfText(text, at);
-      if (end === undefined) return undefined;
-      at = end;
-    } else if (PAIRS[sign] !== undefined) open.push(PAIRS[sign]);
-    else if (sign === open.at(-1)) open.pop();
+/** Why a text that has `{{` in it cannot be read; `undefined`: it can. */
+export function expressionProblem(text: string): string | undefined {
+  for (let begin = text.indexOf(BEGIN); begin >= 0;) {
+    const found = expressionAt(text, begin);
+    if ("problem" in found) return `${JSON.stringify(excerpt(text, begin))} is no expression that ends with }}: ${found.problem}`;
+    begin = text.indexOf(BEGIN, found.end + END.length);
   }
   return undefined;
 }
 
-function endOfText(text: string, begin: number): number | undefined {
-  for (let at = begin + 1; at < text.length; at++) {
-    if (text[at] === "\\") at++;
-    else if (text[at] === text[begin]) return at;
-  }
-  return undefined;
+/** Most expressions only walk through results, which needs no parser. */
+const PLAIN_PATH = /\s*steps(?:\.[A-Za-z_$][\w$]*|\[\d{1,9}\])+\s*(?=\}\})/y;
+
+/** Where the braces are that end the expression that begins here. */
+function expressionAt(text: string, begin: number): ExpressionEnd {
+  PLAIN_PATH.lastIndex = begin + BEGIN.length;
+  const plain = PLAIN_PATH.exec(text);
+  if (plain !== null) return { end: PLAIN_PATH.lastIndex };
+  const found = endOfExpression(text, begin + BEGIN.length);
+  if ("problem" in found || text.startsWith(END, found.end)) return found;
+  return { problem: found.end === text.length ? "}} is missing" : `${JSON.stringify(excerpt(text, found.end))} follows it` };
+}
+
+function excerpt(text: string, from: number): string {
+  return text.length > from + 80 ? `${text.slice(from, from + 80)}…` : text.slice(from);
 }
 
 /** Every expression of a value, once each. */
 export function expressionsIn(value: JsonValue): readonly string[] {
   const found = new Set<string>();
+  for (const text of textsIn(value)) for (const part of partsOf(text)) if (part.kind === "expression") found.add(part.source);
+  return [...found];
+}
+
+/** Every text of a value, names of members aside. */
+export function* textsIn(value: JsonValue): Generator<string> {
   const waiting: JsonValue[] = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (typeof next === "string") for (const part of partsOf(next)) if (part.kind === "expression") found.add(part.source);
+    if (typeof next === "string") yield next;
     if (typeof next === "object" && next !== null) waiting.push(...Object.values(next).filter((inner) => inner !== undefined));
   }
-  return [...found];
 }
 
 /**

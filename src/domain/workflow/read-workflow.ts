@@ -1,9 +1,11 @@
-import { type JsonValue, isJsonObject } from "../json.ts";
+import type { JsonValue } from "../json.ts";
 import { parseGivenTimer } from "../schedule.ts";
 import type { CodeStep, Step, StepCode, Workflow, WorkflowSettings, WorkflowTrigger } from "./workflow.ts";
 import { everyStep } from "./workflow.ts";
 import type { FileProblem } from "../bounded-yaml.ts";
-import { type Value, YamlReader } from "./yaml-reader.ts";
+import { type Dependence, readChoice, readCondition, readItems } from "./condition.ts";
+import { expressionProblem, textsIn } from "./expressions.ts";
+import { type Value, type WrittenScalar, YamlReader } from "./yaml-reader.ts";
 
 /** The schema of the hosted platform's export (workflows.md §1), which ours extends. */
 export const WORKFLOW_SCHEMA = "workflow/2022.04";
@@ -13,8 +15,13 @@ export type WorkflowRead =
   | { readonly kind: "valid"; readonly workflow: Workflow; readonly warnings: readonly FileProblem[] }
   | { readonly kind: "invalid"; readonly problems: readonly FileProblem[] };
 
-/** As the hosted platform documents them (workflows.md §2), but for the time a step has, which is per run there. */
-const DEFAULTS: WorkflowSettings = { concurrency: 10, retries: 8, timeout: 300, records: false };
+/** As the hosted platform documents them, but for the time a step has, which is per run there. */
+const DEFAULTS: WorkflowSettings = { concurrency: 10, timeout: 300, records: false };
+
+/** The last two are what the hosted platform calls them. */
+const SETTINGS = ["error_notification", "concurrency", "queue", "throttle", "retries", "timeout", "record", "lambda_timeout", "lambda_memory"];
+/** What is said of a step beside what it does: notes to its author, and what the hosted editor keeps. */
+const NOTES = ["id", "note", "notes", "_props_cursor"];
 
 const MOST_STEPS = 1000;
 const MOST_DEPTH = 20;
@@ -24,35 +31,40 @@ const RESERVED = new Set(["trigger", "__proto__", "constructor", "prototype"]);
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,99}$/;
 const REGISTRY_CODE = /^(\w+(?:-\w+)*)(?:@(\d+\.\d+\.\d+[\w.+-]*))?$/;
 
-/** Reads `workflow.yaml`. What is wrong is told with its line, all of it at once. */
-export function readWorkflow(text: string): WorkflowRead {
+/**
+ * Reads `workflow.yaml`. What is wrong is told with its line, all of it at once. `isDeployed`: it was read before and runs,
+ * so rules that have come since then refuse nothing of it.
+ */
+export function readWorkflow(text: string, { isDeployed = false }: { readonly isDeployed?: boolean } = {}): WorkflowRead {
   const reader = new YamlReader(text);
-  const workflow = reader.problems.length > 0 ? undefined : new WorkflowReader(reader).workflow();
+  const workflow = reader.problems.length > 0 ? undefined : new WorkflowReader(reader, isDeployed).workflow();
   if (workflow === undefined || reader.problems.length > 0) return { kind: "invalid", problems: reader.problems.toSorted((a, b) => a.line - b.line) };
   return { kind: "valid", workflow, warnings: reader.warnings };
 }
 
 class WorkflowReader {
   readonly #reader: YamlReader;
+  readonly #isDeployed: boolean;
 
-  constructor(reader: YamlReader) {
+  constructor(reader: YamlReader, isDeployed: boolean) {
     this.#reader = reader;
+    this.#isDeployed = isDeployed;
   }
 
   workflow(): Workflow | undefined {
     const reader = this.#reader;
     const members = reader.members(reader.root, "a workflow");
     if (members === undefined) return undefined;
-    reader.warnOfOthers(members, ["schema", "name", "settings", "triggers", "steps", "org_id", "project_id"], "a workflow");
+    reader.warnOfOthers(members, ["schema", "name", "inactive", "settings", "triggers", "steps", "org_id", "project_id"], "a workflow");
     this.#checkSchema(members.get("schema"));
     const name = this.#optional(members.get("name"), (value) => reader.text(value, "name"));
     const settings = this.#optional(members.get("settings"), (value) => this.#settings(value)) ?? DEFAULTS;
     const triggers = this.#optional(members.get("triggers"), (value) => this.#each(value, "triggers", (one) => this.#trigger(one))) ?? [];
     const steps = this.#optional(members.get("steps"), (value) => this.#steps(value, "steps", 1)) ?? [];
+    const isInactive = this.#optional(members.get("inactive"), (value) => reader.truth(value, "inactive")) ?? false;
     if (name === undefined) reader.wrong(1, "a workflow wants a name");
-    if (steps.length === 0) reader.wrong(members.get("steps")?.line ?? 1, "a workflow wants at least one step");
     this.#checkNames(steps);
-    return name === undefined ? undefined : { name, settings, triggers, steps };
+    return name === undefined ? undefined : { name, isInactive, settings, triggers, steps };
   }
 
   #checkSchema(value: Value | undefined): void {
@@ -64,18 +76,19 @@ class WorkflowReader {
   #settings(value: Value): WorkflowSettings {
     const reader = this.#reader;
     const members = reader.members(value, "settings") ?? new Map<string, Value>();
-    reader.warnOfOthers(members, ["error_notification", "concurrency", "queue", "throttle", "retries", "timeout", "record"], "settings");
+    reader.warnOfOthers(members, SETTINGS, "settings");
     const notification = members.get("error_notification");
     if (notification !== undefined && !reader.isFalse(notification))
       reader.warn(notification.line, "settings.error_notification tells nobody of errors here: pd subscribe <workflow> <url> --channel '$errors' does");
     const whole = (name: string, least: number, most: number): number | undefined =>
       this.#optional(members.get(name), (given) => reader.whole(given, `settings.${name}`, { least, most }));
     const throttle = this.#optional(members.get("throttle"), (given) => this.#throttle(given));
-    const queue = whole("queue", 1, 1_000_000);
+    const [queue, retries, memory] = [whole("queue", 1, 1_000_000), whole("retries", 0, 100), whole("lambda_memory", 1, 1_000_000)];
     return {
       concurrency: whole("concurrency", 1, 1000) ?? DEFAULTS.concurrency,
-      retries: whole("retries", 0, 100) ?? DEFAULTS.retries,
-      timeout: whole("timeout", 1, DAY_SECONDS) ?? DEFAULTS.timeout,
+      timeout: whole("timeout", 1, DAY_SECONDS) ?? whole("lambda_timeout", 1, DAY_SECONDS) ?? DEFAULTS.timeout,
+      ...(retries === undefined ? {} : { retries }),
+      ...(memory === undefined ? {} : { memory }),
       records: this.#optional(members.get("record"), (given) => reader.truth(given, "settings.record")) ?? DEFAULTS.records,
       ...(queue === undefined ? {} : { queue }),
       ...(throttle === undefined ? {} : { throttle }),
@@ -149,17 +162,41 @@ class WorkflowReader {
 
   #codeStep(members: ReadonlyMap<string, Value>, { namespace, line }: Pick<CodeStep, "namespace" | "line">): CodeStep | undefined {
     const reader = this.#reader;
-    reader.warnOfOthers(members, ["namespace", "runtime", "uses", "props", "retries", "id", "disabled"], `step ${namespace}`);
+    reader.warnOfOthers(members, ["namespace", "runtime", "uses", "props", "retries", "disabled", ...NOTES], `step ${namespace}`);
     const runtime = this.#optional(members.get("runtime"), (given) => reader.text(given, "runtime"));
     if (runtime !== undefined && !runtime.startsWith("nodejs"))
       return reader.wrong(members.get("runtime")?.line ?? line, `step ${namespace} wants ${runtime}: only steps in JavaScript and TypeScript run here`);
     const uses = members.get("uses");
     if (uses === undefined) return reader.wrong(line, `step ${namespace} wants uses: a key of a registry, or a file as ./step/entry.mjs`);
     const code = this.#code(uses, namespace);
-    const props = this.#optional(members.get("props"), (given) => reader.json(given, `props of ${namespace}`)) ?? {};
-    if (!isJsonObject(props)) return reader.wrong(members.get("props")?.line ?? line, `props of ${namespace} want names with values`);
+    const given = this.#props(members.get("props"), namespace);
     const retries = this.#optional(members.get("retries"), (given) => reader.whole(given, `retries of ${namespace}`, { least: 0, most: 100 }));
-    return code === undefined ? undefined : { kind: "code", namespace, line, code, props, ...(retries === undefined ? {} : { retries }) };
+    return code === undefined ? undefined : { kind: "code", namespace, line, code, ...given, ...(retries === undefined ? {} : { retries }) };
+  }
+
+  #props(value: Value | undefined, namespace: string): Pick<CodeStep, "props" | "propLines" | "written"> {
+    const reader = this.#reader;
+    const isNothing = value === undefined || reader.isNothing(value);
+    const members = (isNothing ? undefined : reader.members(value, `props of ${namespace}`)) ?? new Map<string, Value>();
+    const props: [string, JsonValue][] = [];
+    const written: WrittenScalar[] = [];
+    for (const [name, given] of members) {
+      const read = reader.json(given, `prop ${name} of ${namespace}`);
+      if (read === undefined) continue;
+      props.push([name, read]);
+      written.push(...reader.writtenOtherwise(given).map((one) => ({ ...one, path: [name, ...one.path] })));
+      for (const text of textsIn(read)) {
+        const problem = expressionProblem(text);
+        if (problem !== undefined) this.#refuse(given.line, `prop ${name} of ${namespace}: ${problem}`);
+      }
+    }
+    return { props: Object.fromEntries(props), propLines: Object.fromEntries([...members].map(([name, { line }]) => [name, line])), written };
+  }
+
+  /** What a rule refuses that was not always there. */
+  #refuse(line: number, problem: string): void {
+    if (this.#isDeployed) this.#reader.warn(line, problem);
+    else this.#reader.wrong(line, problem);
   }
 
   #code(value: Value, namespace: string): StepCode | undefined {
@@ -184,8 +221,8 @@ class WorkflowReader {
   }
 
   #ifStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
-    this.#reader.warnOfOthers(members, ["namespace", "if", "then", "else"], "if");
-    const condition = this.#value(members.get("if"), "if");
+    this.#reader.warnOfOthers(members, ["namespace", "if", "then", "else", "disabled", ...NOTES], "if");
+    const condition = this.#dependence(members.get("if"), "if", readCondition);
     const whenTrue = this.#optional(members.get("then"), (given) => this.#steps(given, "then", depth));
     const otherwise = this.#optional(members.get("else"), (given) => this.#steps(given, "else", depth)) ?? [];
     if (whenTrue === undefined) this.#reader.wrong(line, "if wants then: a list of steps");
@@ -194,11 +231,11 @@ class WorkflowReader {
 
   #switchStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
     const reader = this.#reader;
-    reader.warnOfOthers(members, ["namespace", "switch", "cases", "default"], "switch");
+    reader.warnOfOthers(members, ["namespace", "switch", "cases", "default", "disabled", ...NOTES], "switch");
     const listed = this.#optional(members.get("cases"), (given) => this.#each(given, "cases", (one) => this.#case(one, depth)));
     if (listed === undefined) reader.wrong(line, "switch wants cases: a list of when and steps");
     const otherwise = this.#optional(members.get("default"), (given) => this.#steps(given, "default", depth)) ?? [];
-    return { kind: "switch", namespace, line, value: this.#value(members.get("switch"), "switch"), cases: listed ?? [], otherwise };
+    return { kind: "switch", namespace, line, value: this.#dependence(members.get("switch"), "switch", readChoice), cases: listed ?? [], otherwise };
   }
 
   #case(value: Value, depth: number): { readonly when: JsonValue; readonly steps: readonly Step[] } | undefined {
@@ -207,11 +244,22 @@ class WorkflowReader {
     this.#reader.warnOfOthers(members, ["when", "steps"], "a case");
     const steps = members.get("steps");
     if (!members.has("when") || steps === undefined) return this.#reader.wrong(value.line, "a case wants when and steps");
-    return { when: this.#value(members.get("when"), "when"), steps: this.#steps(steps, "steps", depth) };
+    const when = this.#value(members.get("when"), "when");
+    if (typeof when === "string" && when.includes("{{"))
+      this.#refuse(members.get("when")?.line ?? value.line, `when: ${JSON.stringify(when)} is compared as it is written; an expression belongs into switch`);
+    return { when, steps: this.#steps(steps, "steps", depth) };
+  }
+
+  #dependence(value: Value | undefined, what: string, read: (given: JsonValue) => Dependence): JsonValue {
+    const given = this.#value(value, what);
+    const found = read(given);
+    if ("value" in found) return found.value;
+    this.#refuse(value?.line ?? 1, found.problem);
+    return given;
   }
 
   #parallelStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
-    this.#reader.warnOfOthers(members, ["namespace", "parallel"], "parallel");
+    this.#reader.warnOfOthers(members, ["namespace", "parallel", "disabled", ...NOTES], "parallel");
     const given = members.get("parallel");
     const named = given === undefined ? undefined : this.#reader.members(given, "parallel");
     const branches = [...(named ?? [])].map(([name, value]) => ({ name, steps: this.#steps(value, `branch ${name}`, depth) }));
@@ -219,11 +267,11 @@ class WorkflowReader {
   }
 
   #forEachStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
-    this.#reader.warnOfOthers(members, ["namespace", "for_each", "concurrency", "steps"], "for_each");
+    this.#reader.warnOfOthers(members, ["namespace", "for_each", "concurrency", "steps", "disabled", ...NOTES], "for_each");
     const concurrency = this.#optional(members.get("concurrency"), (given) => this.#reader.whole(given, "concurrency", { least: 1, most: 100 })) ?? 1;
     const steps = this.#optional(members.get("steps"), (given) => this.#steps(given, "steps", depth));
     if (steps === undefined) this.#reader.wrong(line, "for_each wants steps");
-    return { kind: "for_each", namespace, line, items: this.#value(members.get("for_each"), "for_each"), concurrency, steps: steps ?? [] };
+    return { kind: "for_each", namespace, line, items: this.#dependence(members.get("for_each"), "for_each", readItems), concurrency, steps: steps ?? [] };
   }
 
   #value(value: Value | undefined, what: string): JsonValue {

@@ -1,9 +1,12 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Schedule } from "../schedule.ts";
+import type { WrittenScalar } from "./yaml-reader.ts";
 
 /** What is said in a workflow's file (workflows.md §1, and docs/workflows.md for what the hosted format leaves open). */
 export interface Workflow {
   readonly name: string;
+  /** It is deployed without being started, as it was when it was exported. */
+  readonly isInactive: boolean;
   readonly settings: WorkflowSettings;
   readonly triggers: readonly WorkflowTrigger[];
   readonly steps: readonly Step[];
@@ -16,10 +19,12 @@ export interface WorkflowSettings {
   readonly throttle?: { readonly runs: number; readonly seconds: number };
   /** Requests to its endpoint are refused while so many messages wait; absent: none is. What sources emit always waits. */
   readonly queue?: number;
-  /** How often a failed step is tried again. */
-  readonly retries: number;
+  /** How often a failed step is tried again; absent: never. 0: nor does a step run twice that the end of the server cut off. */
+  readonly retries?: number;
   /** How long one step may take, in seconds. */
   readonly timeout: number;
+  /** What it had on the hosted platform, in MB. */
+  readonly memory?: number;
   /** Answers of third parties are kept, so that a run can be tried again without asking them. */
   readonly records: boolean;
 }
@@ -52,11 +57,15 @@ export interface CodeStep extends Named {
   readonly code: StepCode;
   /** Texts may hold `{{…}}`. */
   readonly props: JsonObject;
+  /** Where its props stand in the file, by name. */
+  readonly propLines: Readonly<Record<string, number>>;
+  /** Scalars of its props whose text says more than their value, such as `01067`; paths begin with the name of the prop. */
+  readonly written: readonly WrittenScalar[];
   /** Absent: as the workflow's settings say. */
   readonly retries?: number;
 }
 
-/** One of two branches, by whether a condition holds; a text with `{{…}}`. */
+/** One of two branches, by whether a condition holds: true, false, or a text that is one `{{…}}`. */
 export interface IfStep extends Named {
   readonly kind: "if";
   readonly condition: JsonValue;

@@ -1,11 +1,21 @@
 import { type LineCounter, type Node, type Pair, type ParsedNode, isMap, isNode, isScalar, isSeq } from "yaml";
 import { type FileProblem, type YamlRead, readYaml } from "../bounded-yaml.ts";
+import { nearestTo } from "../did-you-mean.ts";
 import { type JsonValue, isJsonValue } from "../json.ts";
 
 /** A value of a YAML file that knows where it stands. */
 export interface Value {
   readonly node: ParsedNode | Node | null;
   readonly line: number;
+}
+
+/** A scalar whose text says more than its value. */
+export interface WrittenScalar {
+  /** From the value that was asked for: names of maps, indices of lists. */
+  readonly path: readonly (string | number)[];
+  readonly line: number;
+  readonly text: string;
+  readonly value: number | boolean;
 }
 
 /** Reads values of a YAML file, and collects what is wrong with them. */
@@ -51,6 +61,10 @@ export class YamlReader {
     return typeof found === "boolean" ? found : this.wrong(value.line, `${what} wants true or false`);
   }
 
+  isNothing({ node }: Value): boolean {
+    return node === null || (isScalar(node) && node.value === null);
+  }
+
   isFalse({ node }: Value): boolean {
     return isScalar(node) && node.value === false;
   }
@@ -73,7 +87,27 @@ export class YamlReader {
 
   /** Members that nobody has asked for do nothing, and that is said. */
   warnOfOthers(members: ReadonlyMap<string, Value>, known: readonly string[], what: string): void {
-    for (const [name, { line }] of members) if (!known.includes(name)) this.warnings.push({ line, problem: `${what} has no ${name}: it does nothing` });
+    const others = [...members].filter(([name]) => !known.includes(name));
+    const nearest = nearestTo(
+      others.map(([name]) => name),
+      known,
+    );
+    for (const [index, [name, { line }]] of others.entries())
+      this.warnings.push({ line, problem: `${what} has no ${name}${nearest[index] ?? ""}: it does nothing` });
+  }
+
+  /** Numbers and truth values that JSON would write otherwise than the file does: `3.10`, `01067`, `True`. */
+  writtenOtherwise({ node, line }: Value): readonly WrittenScalar[] {
+    const found: WrittenScalar[] = [];
+    const look = (inner: unknown, path: readonly (string | number)[], before: number): void => {
+      const at = isNode(inner) ? this.#lineOf(inner, before) : before;
+      if (isMap(inner)) for (const { key, value } of inner.items) look(value, [...path, String(isScalar(key) ? key.value : key)], at);
+      if (isSeq(inner)) for (const [index, item] of inner.items.entries()) look(item, [...path, index], at);
+      if (!isScalar(inner) || inner.source === undefined || (typeof inner.value !== "number" && typeof inner.value !== "boolean")) return;
+      if (String(inner.value) !== inner.source) found.push({ path, line: at, text: inner.source, value: inner.value });
+    };
+    look(node, [], line);
+    return found;
   }
 
   #nameOf({ key }: Pair<unknown, unknown>): string {

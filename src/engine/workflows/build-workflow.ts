@@ -2,10 +2,13 @@ import { buildFailed } from "../../domain/build-problem.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isJsonObject, isSameJson, parseJson } from "../../domain/json.ts";
 import type { ComponentCode, SavedComponent } from "../../domain/saved-component.ts";
+import type { FileProblem } from "../../domain/bounded-yaml.ts";
+import { checkStep } from "../../domain/workflow/step-props.ts";
 import { type CodeStep, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
 import type { Bundler } from "../../ports/bundler.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
+import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
 import { requireAction } from "../code/build-component.ts";
@@ -22,6 +25,7 @@ export interface WorkflowBuildPorts {
   readonly store: Pick<ComponentStore, "listComponents" | "getComponentByKey">;
   readonly workbench: Workbench;
   readonly clock: Clock;
+  readonly settings: Pick<EngineSettings, "memoryMb">;
 }
 
 /** Path → text of all files of the folder. */
@@ -32,6 +36,8 @@ export interface BuildWishes extends Tracked {
   readonly env: Readonly<Record<string, string>>;
   /** The version that it follows: what has not changed is not built again, and stays pinned. */
   readonly before?: WorkflowPlan | undefined;
+  /** The files ran here before: what only newer rules refuse is told as a warning. */
+  readonly isDeployed?: boolean;
 }
 
 /** Code and steps of a new version. */
@@ -42,33 +48,54 @@ export interface BuiltWorkflow extends WorkflowPlan {
 }
 
 /** Throws PD_BAD_INPUT, PD_BUILD_FAILED with lines, PD_COMPONENT_NOT_FOUND, and what loading a step throws. */
-export async function buildWorkflow(ports: WorkflowBuildPorts, { files, env, before, progress }: BuildWishes): Promise<BuiltWorkflow> {
-  const { workflow, warnings } = await readFiles(files);
+export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWishes): Promise<BuiltWorkflow> {
+  const { files, isDeployed = false } = wishes;
+  const { workflow, warnings } = await readFiles(files, isDeployed);
   const steps = new Map<string, SavedComponent>();
-  const notes = [...warnings];
+  const notes = [...warnings, ...memoryNotes(workflow, ports.settings)];
+  const problems: FileProblem[] = [];
   for (const step of everyStep(workflow.steps)) {
     if (step.kind !== "code") continue;
-    const { component, note } = await stepComponent(ports, { step, files, env, before, progress });
+    const { component, note } = await stepComponent(ports, { ...wishes, step });
     if (note !== undefined) notes.push(note);
     steps.set(step.namespace, component);
+    const checked = checkStep(step, component.definition);
+    notes.push(...checked.warnings.map(inWorkflowFile));
+    problems.push(...checked.problems);
   }
+  // One that is not started may be unfinished.
+  if (workflow.isInactive || isDeployed) notes.push(...problems.map(inWorkflowFile));
+  else if (problems.length > 0) throw refusedFile(problems);
   const code = savedWorkflow(ports, { files, workflow, warnings: notes });
   return { code, workflow, steps, warnings: notes, stepComponents: [...steps].map(([namespace, component]) => ({ namespace, component })) };
 }
 
-async function readFiles(files: WorkflowFiles): Promise<{ workflow: Workflow; warnings: readonly string[] }> {
+async function readFiles(files: WorkflowFiles, isDeployed: boolean): Promise<{ workflow: Workflow; warnings: readonly string[] }> {
   const text = files[WORKFLOW_FILE];
   if (text === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot read the workflow: there is no ${WORKFLOW_FILE}`, {
       fix: "Give the folder that it lies in; pd init workflow makes one",
     });
   const { readWorkflow } = await import("../../domain/workflow/read-workflow.ts");
-  const read = readWorkflow(text);
-  if (read.kind === "valid") return { workflow: read.workflow, warnings: read.warnings.map(({ line, problem }) => `${WORKFLOW_FILE}:${line}: ${problem}`) };
-  throw buildFailed(
+  const read = readWorkflow(text, { isDeployed });
+  if (read.kind === "invalid") throw refusedFile(read.problems);
+  return { workflow: read.workflow, warnings: read.warnings.map(inWorkflowFile) };
+}
+
+function inWorkflowFile({ line, problem }: FileProblem): string {
+  return `${WORKFLOW_FILE}:${line}: ${problem}`;
+}
+
+function refusedFile(problems: readonly FileProblem[]): PdError {
+  return buildFailed(
     WORKFLOW_FILE,
-    read.problems.map(({ line, problem }) => ({ text: problem, file: WORKFLOW_FILE, line })),
+    problems.map(({ line, problem }) => ({ text: problem, file: WORKFLOW_FILE, line })),
   );
+}
+
+function memoryNotes({ settings: { memory } }: Workflow, { memoryMb }: WorkflowBuildPorts["settings"]): readonly string[] {
+  if (memory === undefined || memory <= memoryMb) return [];
+  return [`settings.lambda_memory asks for ${memory} MB, and components have ${memoryMb} MB here: pd start --memory ${memory} gives as much`];
 }
 
 interface StepBuild extends BuildWishes {

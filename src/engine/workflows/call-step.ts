@@ -5,6 +5,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json
 import { dataStoresOf, withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { accountIdOf } from "../../domain/props/app-prop.ts";
+import { withComputedDefaults } from "../../domain/workflow/step-props.ts";
 import type { CodeStep } from "../../domain/workflow/workflow.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
@@ -13,7 +14,7 @@ import { askUnit } from "../runs/ask-unit.ts";
 import type { Configuration } from "../runs/configure.ts";
 import { type ActionPorts, type CallTerms, type LoadedAction, callAction } from "../workbench/actions.ts";
 import type { Workbench } from "../workbench/workbench.ts";
-import { type Ask, type ExpressionContext, evaluated, noteLines, shownInputs, stepValues } from "./step-values.ts";
+import { type Ask, type ExpressionContext, callValues, evaluated, noteLines, shownInputs } from "./step-values.ts";
 import { EXPRESSIONS_COMPONENT } from "./trigger-unit.ts";
 
 export interface StepPorts extends ActionPorts {
@@ -62,8 +63,9 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
     const env = variablesOf(surroundings);
     return await ports.bench.use({ code: { kind: "saved", component }, env, debug }, async (loaded) => {
       const ask = askOf(ports, loaded, deadlineMs);
-      const given = withOwnAccounts((await evaluated(step.props, { steps, context }, async () => ask)) ?? {}, accounts);
-      const { configured, dynamicProps, notes } = await stepValues({ store: ports.store, loaded, ask }, given);
+      const props = withComputedDefaults(component.definition.props, step.props);
+      const given = withOwnAccounts((await evaluated(props, { steps, context }, async () => ask)) ?? {}, accounts);
+      const { configured, dynamicProps, notes } = await callValues({ store: ports.store, loaded, ask, step }, given);
       const declared = withDynamicProps(component.definition.props, dynamicProps);
       for (const name of dataStoresOf(declared, configured)) await ports.store.createDataStore(name, ports.clock.now());
       const watched = thirdParties === undefined ? {} : { thirdParties };

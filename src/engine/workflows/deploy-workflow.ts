@@ -55,8 +55,9 @@ const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, sche
 /** Folder → steps, each loaded once → record → triggers → shown. When anything fails nothing is left. */
 export async function deployWorkflow(ports: WorkflowChangePorts, around: WorkflowSurroundings, request: WorkflowRequest): Promise<LiveWorkflow> {
   const { clock, store } = ports;
-  const { files, env, active = true, slug: wanted } = request;
+  const { files, env, slug: wanted } = request;
   const built = await buildWorkflow(ports, { files, env, progress: request.progress });
+  const active = request.active ?? !built.workflow.isInactive;
   const bound = await bind(ports, around, { built, binding: NOTHING, stand: request });
   const id = idOf(files, around, () => clock.randomText(7));
   const name = request.name ?? built.workflow.name;
@@ -119,7 +120,13 @@ export async function changeWorkflow(
   const built =
     request.files === undefined
       ? undefined
-      : await buildWorkflow(ports, { files: request.files, env, before: request.like ?? before, progress: request.progress });
+      : await buildWorkflow(ports, {
+          files: request.files,
+          env,
+          before: request.like ?? before,
+          isDeployed: request.like !== undefined,
+          progress: request.progress,
+        });
   const isSame = built === undefined || (built.code.hash === before.code.hash && isSameSteps(built, before));
   const plan = isSame ? { ...before, stepComponents: [], warnings: before.code.definition.warnings } : likeBefore(built, request.like);
   const binding = bindingOf(source.configured);

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
 import type { StepTrigger } from "../../domain/trigger.ts";
 import { type Loops, type Progress, type StepCall, type StepResult, advance } from "../../domain/workflow/advance.ts";
+import { expressionsIn } from "../../domain/workflow/expressions.ts";
 import { MOST_ITEMS, type StepRecord, type WorkflowRun, hasEnded, resultOf } from "../../domain/workflow/run.ts";
 import type { CodeStep } from "../../domain/workflow/workflow.ts";
 import type { StepCommit } from "../../ports/workflow-store.ts";
@@ -183,13 +184,14 @@ export class LiveRun {
     const isAgain = before?.state === "again";
     const attempt = (before?.attempt ?? 1) + (isAgain && before.pause?.kind === "retry" ? 1 : 0);
     const runs = (before?.runs ?? 1) + (isAgain && before.pause?.kind === "rerun" ? 1 : 0);
-    const retries = step.retries ?? plan.workflow.settings.retries;
+    const wanted = step.retries ?? plan.workflow.settings.retries;
+    const [isOnce, retries] = [wanted === 0, wanted ?? 0];
     const [id, token, startedAt] = [invocationId(host.now(), host.randomText(8)), host.randomText(32), host.now()];
     const tried = { path, namespace: step.namespace, attempt, runs, startedAt, invocationId: id };
     const trigger: StepTrigger = { kind: "step", runId: run.id, path, namespace: step.namespace, attempt };
     const addresses = host.addresses(token);
     const context = { ...host.context(run), ...addresses, attempt, run: runContext(runs, before) };
-    if (retries === 0 && before?.state !== "begun") await host.noteBegun(run, { ...tried, state: "begun", exports: {}, outcome: CUT_OFF, durationMs: 0 });
+    if (isOnce && before?.state !== "begun") await host.noteBegun(run, { ...tried, state: "begun", exports: {}, outcome: CUT_OFF, durationMs: 0 });
     host.observe(id, trigger, startedAt);
     const report = {
       log: (line: LogLine) => host.observeLine(id, line),
@@ -199,9 +201,9 @@ export class LiveRun {
     const terms: CallTerms = { id, deadlineMs: plan.workflow.settings.timeout * 1000, report };
     await host.expect(token, run, async () => {
       const called =
-        retries === 0 && before?.state === "begun"
+        isOnce && before?.state === "begun"
           ? { result: { outcome: CUT_OFF, emits: [], stateChanges: {}, logs: [] }, inputs: {} }
-          : await this.#call(trigger, { step, steps, context, terms, mayRepeat: retries > 0 }).catch((error: unknown) => this.#notCalled(error, tried));
+          : await this.#call(trigger, { step, steps, context, terms, mayRepeat: !isOnce }).catch((error: unknown) => this.#notCalled(error, tried));
       const end = judgeStep(called, { record: tried, token, addresses, retries, now: host.now(), random: host.random() });
       this.#response = end.response ?? this.#response;
       await this.#commit(end.record, { id, trigger, result: called.result, reason: end.reason, recording: end.recording });
@@ -256,6 +258,8 @@ export class LiveRun {
     const given = step.kind === "if" ? step.condition : step.kind === "switch" ? step.value : step.items;
     try {
       const value = (await this.#host.decide(run, { value: given, steps })) ?? null;
+      if (step.kind === "if" && typeof given === "string" && expressionsIn(given).length === 0)
+        return { problem: `if: ${JSON.stringify(given)} is a text and no expression, so it is neither true nor false` };
       if (step.kind === "if") return { decision: isTrue(value) };
       if (step.kind === "switch") return { decision: value };
       if (!Array.isArray(value)) return { problem: `for_each wants a list, not ${JSON.stringify(value).slice(0, 100)}` };

@@ -21,7 +21,7 @@ export async function readPlan(store: PlanStore, id: SavedId): Promise<WorkflowP
   const code = await store.getComponent(id);
   // Most servers have no workflow.
   const { readWorkflow } = await import("../../domain/workflow/read-workflow.ts");
-  const read = code === undefined ? undefined : readWorkflow(code.code.text);
+  const read = code === undefined ? undefined : readWorkflow(code.code.text, { isDeployed: true });
   if (code === undefined || read?.kind !== "valid") throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run a workflow: its code ${id} is gone`);
   const steps = await store.stepComponents(id);
   return { code, workflow: read.workflow, steps: new Map(steps.map(({ namespace, component }) => [namespace, component])) };

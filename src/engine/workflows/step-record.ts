@@ -57,7 +57,9 @@ function failed(
   exports: JsonObject,
   { record, retries, now, random, token, addresses, isHopeless }: StepTry & { readonly isHopeless: true | undefined },
 ): Pick<StepRecord, "state" | "exports" | "pause"> {
-  const until = isHopeless === true ? undefined : retryAt(record.attempt, { retries, now, random });
+  // As on the hosted platform, what took too long or too much memory would do so again.
+  const isTooMuch = outcome.kind === "timed-out" || outcome.kind === "out-of-memory";
+  const until = isHopeless === true || isTooMuch ? undefined : retryAt(record.attempt, { retries, now, random });
   if (until === undefined) return { state: "failed", exports };
   const error = { message: describeOutcome(outcome), ...(outcome.kind === "threw" ? { name: outcome.error.name, stack: outcome.error.stack } : {}) };
   // workflows.md §2: what the step sees that is tried again.

@@ -2,10 +2,11 @@ import { withNamedAccounts } from "../../domain/account.ts";
 import { PdError } from "../../domain/errors.ts";
 import { describeOutcome, type LogLine, type Method, type RunResult } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
-import { checkProps } from "../../domain/props/check-props.ts";
-import { isReference, withDynamicProps } from "../../domain/props/declared-props.ts";
+import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { type ExpressionValue, expressionsIn, valueOfPath, withExpressions } from "../../domain/workflow/expressions.ts";
+import { valuesOfStep } from "../../domain/workflow/step-props.ts";
+import type { CodeStep } from "../../domain/workflow/workflow.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 import { accountFinder } from "../accounts/accounts.ts";
 import { type Configuration, dynamicPropsFor } from "../runs/configure.ts";
@@ -54,7 +55,7 @@ function quoted(expression: string): string {
   return `{{${expression.length > 200 ? `${expression.slice(0, 200)}…` : expression}}}`;
 }
 
-export interface StepValues extends Configuration {
+export interface CallValues extends Configuration {
   /** What of them does not fit what is declared, and was handed over all the same. */
   readonly notes: readonly string[];
 }
@@ -63,25 +64,21 @@ interface Given {
   readonly store: AccountStore;
   readonly loaded: LoadedAction;
   readonly ask: Ask;
+  readonly step: CodeStep;
 }
 
-/**
- * Values of a step's props, as far as they fit in their declared types. What does not fit is handed over as it is: on
- * the hosted platform nothing checks what an expression comes to. Throws PD_BAD_PROPS for what is required and missing.
- */
-export async function stepValues({ store, loaded, ask }: Given, given: JsonObject): Promise<StepValues> {
+/** What a step's code is called with. `evaluated`: its props with what expressions came to. Throws PD_BAD_PROPS for a missing account or data store. */
+export async function callValues({ store, loaded, ask, step }: Given, evaluated: JsonObject): Promise<CallValues> {
   const { definition } = loaded.component;
   const { name } = definition;
   const findAccount = await accountFinder(store);
   const askAdditional = (values: Configuration): Promise<RunResult> => ask({ kind: "additional-props" }, values);
-  const dynamicProps = await dynamicPropsFor({ name, definition, given, isPartial: true, ask: askAdditional, findAccount });
+  const dynamicProps = await dynamicPropsFor({ name, definition, given: evaluated, isPartial: true, ask: askAdditional, findAccount });
   const declared = withDynamicProps(definition.props, dynamicProps);
-  const named = withNamedAccounts({ own: definition.props, dynamic: dynamicProps }, given, findAccount);
-  const { values, problems } = checkProps(declared, named);
-  const fatal = problems.filter(({ prop, isMissing }) => isMissing || declared.some((one) => one.name === prop && isReference(one)));
-  if (fatal.length > 0) throw new PdError("PD_BAD_PROPS", `Cannot run ${name}: ${fatal.map(({ prop, problem }) => `${prop} ${problem}`).join("; ")}`);
-  const unfit = problems.flatMap(({ prop }): [string, JsonValue][] => (named[prop] === undefined ? [] : [[prop, named[prop]]]));
-  return { configured: { ...values, ...Object.fromEntries(unfit) }, dynamicProps, notes: problems.map(({ prop, problem }) => `${prop} ${problem}`) };
+  const named = withNamedAccounts({ own: definition.props, dynamic: dynamicProps }, evaluated, findAccount);
+  const { values, notes, fatal } = valuesOfStep(declared, step, named);
+  if (fatal.length > 0) throw new PdError("PD_BAD_PROPS", `Cannot run ${name}: ${fatal.join("; ")}`);
+  return { configured: values, dynamicProps, notes };
 }
 
 /** What was handed to a step, for those who look at it: no secrets, and accounts by their ids. */
