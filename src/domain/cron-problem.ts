@@ -1,4 +1,4 @@
-import { Cron } from "croner";
+import { openCron } from "./cron.ts";
 import { didYouMean } from "./did-you-mean.ts";
 
 interface Part {
@@ -53,7 +53,7 @@ function meantParts(given: readonly string[]): string {
 
 function isCron(expression: string): boolean {
   try {
-    new Cron(expression, { paused: true });
+    openCron(expression);
     return true;
   } catch {
     return false;

@@ -1,4 +1,4 @@
-import { Cron } from "croner";
+import { type DaysRule, daysRule, openCron } from "./cron.ts";
 import { cronProblem } from "./cron-problem.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { isRecord } from "./json.ts";
@@ -78,7 +78,7 @@ function parseCatchUp(value: unknown): CatchUp | undefined | false {
 function checkCron(expression: string, timezone: string): Schedule | string {
   const problem = cronProblem(expression);
   if (problem !== undefined) return problem;
-  const next = new Cron(expression, { timezone, paused: true }).nextRun(new Date(0));
+  const next = openCron(expression, timezone).nextRun(new Date(0));
   return next === null ? `cron ${JSON.stringify(expression)} never fires` : { kind: "cron", expression, timezone };
 }
 
@@ -100,7 +100,7 @@ export function nextInstant(schedule: Schedule, anchorAt: number, after: number)
     const step = Math.round(schedule.seconds * 1000);
     return anchorAt + Math.max(1, Math.floor((after - anchorAt) / step) + 1) * step;
   }
-  const cron = new Cron(schedule.expression, { timezone: schedule.timezone, paused: true });
+  const cron = openCron(schedule.expression, schedule.timezone);
   return cron.nextRun(new Date(after))?.getTime();
 }
 
@@ -129,7 +129,7 @@ export function countInstants(schedule: Schedule, from: number, until: number): 
     const steps = Math.floor((until - from) / step);
     return { count: steps + 1, first: from, last: from + steps * step, isAll: true, ...(steps > 0 ? { beforeLast: from + (steps - 1) * step } : {}) };
   }
-  const cron = new Cron(schedule.expression, { timezone: schedule.timezone, paused: true });
+  const cron = openCron(schedule.expression, schedule.timezone);
   const instants = [from];
   for (let last = from; instants.length <= MOST_COUNTED;) {
     const next = cron.nextRun(new Date(last))?.getTime();
@@ -158,9 +158,17 @@ const UNITS = [
   { name: "second", seconds: 1 },
 ] as const;
 
+const DAYS: Readonly<Record<DaysRule, string>> = {
+  both: ", on days that fit both the day of the month and the weekday",
+  either: ", on days that fit the day of the month or the weekday",
+};
+
 /** `every hour`, `every 15 minutes`, `cron 0 9 * * 1 (Europe/Berlin)`. */
 export function describeSchedule(schedule: Schedule): string {
-  if (schedule.kind === "cron") return `cron ${schedule.expression} (${schedule.timezone})`;
+  if (schedule.kind === "cron") {
+    const rule = daysRule(schedule.expression);
+    return `cron ${schedule.expression} (${schedule.timezone})${rule === undefined ? "" : DAYS[rule]}`;
+  }
   const { seconds } = schedule;
   const unit = UNITS.find((one) => seconds % one.seconds === 0);
   if (unit === undefined) return `every ${seconds} seconds`;

@@ -36,6 +36,12 @@ describe("values", () => {
       {},
       { t: { intervalSeconds: 900 } },
     ],
+    [
+      "a timer's value is taken, whatever the default is",
+      { t: { type: "$.interface.timer", default: { cron: "nope" } } },
+      { t: { cron: "0 9 * * *" } },
+      { t: { cron: "0 9 * * *", timezone: "UTC" } },
+    ],
     ["a timer without anything runs every hour", { t: "$.interface.timer" }, {}, { t: { intervalSeconds: 3600 } }],
     [
       "a timer takes a cron as text",
@@ -105,6 +111,12 @@ describe("problems", () => {
       { t: "$.interface.timer" },
       { t: { cron: "0 9 * * *", intervalSeconds: 5 } },
       't wants intervalSeconds or cron, and not both: {"cron":"0 9 * * *","intervalSeconds":5}',
+    ],
+    [
+      "a schedule that the code declares wrongly",
+      { t: { type: "$.interface.timer", default: { cron: "nope" } } },
+      {},
+      't has a default that cannot be used, cron "nope"',
     ],
     ["a misspelt schedule", { t: "$.interface.timer" }, { t: { crom: "0 9 * * *" } }, 't has no member "crom" (did you mean cron?)'],
     [

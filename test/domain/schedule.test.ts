@@ -41,6 +41,17 @@ describe("a timer's value", () => {
   });
 });
 
+describe("a step in a cron", () => {
+  it.each([
+    ["0/5 * * * *", ["00:05", "00:10", "00:15"]],
+    ["3/20 * * * *", ["00:03", "00:23", "00:43"]],
+    ["0 0/6 * * *", ["06:00", "12:00", "18:00"]],
+    ["7,10/25 * * * *", ["00:07", "00:10", "00:35"]],
+  ])("may begin at a number: %s", (expression, times) => {
+    expect(nextOnes(cron(expression, "UTC"), "2026-01-01T00:00:00Z", 3)).toEqual(times.map((time) => `2026-01-01T${time}:00.000Z`));
+  });
+});
+
 describe("a schedule in words", () => {
   it.each([
     [3600, "every hour"],
@@ -55,6 +66,17 @@ describe("a schedule in words", () => {
 
   it("of a cron names its timezone", () => {
     expect(describeSchedule(cron("0 9 * * 1", "Europe/Berlin"))).toBe("cron 0 9 * * 1 (Europe/Berlin)");
+  });
+
+  it.each([
+    ["0 9 1-7 * */7", "both the day of the month and the weekday", ["2026-01-04", "2026-02-01", "2026-03-01"]],
+    ["0 9 */10 * 1", "both the day of the month and the weekday", ["2026-05-11", "2026-06-01", "2026-08-31"]],
+    ["0 9 1 * 1", "the day of the month or the weekday", ["2026-01-05", "2026-01-12", "2026-01-19"]],
+    ["0 0 9 1 * 1", "the day of the month or the weekday", ["2026-01-05", "2026-01-12", "2026-01-19"]],
+  ])("of a cron that restricts both kinds of days says how they go together: %s", (expression, words, days) => {
+    const schedule = cron(expression, "UTC");
+    expect(describeSchedule(schedule)).toBe(`cron ${expression} (UTC), on days that fit ${words}`);
+    expect(nextOnes(schedule, "2026-01-01T10:00:00Z", 3)).toEqual(days.map((day) => `${day}T09:00:00.000Z`));
   });
 });
 

@@ -8,6 +8,8 @@ export interface TimerProp {
   readonly default: Schedule;
   /** What the component wants of missed instants, unless the user says otherwise. */
   readonly catchUp?: CatchUp;
+  /** What is wrong with the default that the code declares: it cannot run by that, and by a value of its user's it can. */
+  readonly defaultProblem?: string;
   /** A `static` schedule may not be changed by the user (platform.md §4.2). */
   readonly isStatic: boolean;
 }
@@ -26,19 +28,25 @@ function read(name: string, { raw, problems }: Reading): TimerProp {
   const isStatic = raw["static"] !== undefined && raw["static"] !== null;
   const given = isStatic ? raw["static"] : raw["default"];
   const parsed: TimerSettings | string = given === undefined || given === null ? { schedule: HOURLY } : parseTimer(given);
-  if (typeof parsed === "string") problems.push(`prop ${name}: ${parsed}`);
-  if (typeof parsed === "string") return { kind: "timer", name, default: HOURLY, isStatic };
+  if (typeof parsed === "string") {
+    if (isStatic) problems.push(`prop ${name}: ${parsed}`);
+    return { kind: "timer", name, default: HOURLY, isStatic, defaultProblem: parsed };
+  }
   return { kind: "timer", name, default: parsed.schedule, isStatic, ...(parsed.catchUp === undefined ? {} : { catchUp: parsed.catchUp }) };
 }
 
 function facts(prop: TimerProp): PropFacts {
   const own = settingsValue(ownSettings(prop));
+  if (prop.defaultProblem !== undefined) return { name: prop.name, type: "$.interface.timer" };
   return { name: prop.name, type: "$.interface.timer", ...(prop.isStatic ? { static: own } : { default: own }) };
 }
 
 function check(prop: TimerProp, given: JsonValue | undefined): CheckedProp {
   const own = ownSettings(prop);
-  if (given === undefined || given === null) return { value: settingsValue(own) };
+  if (given === undefined || given === null)
+    return prop.defaultProblem === undefined
+      ? { value: settingsValue(own) }
+      : { problem: `has a default that cannot be used, ${prop.defaultProblem}; give a value in its place` };
   const readable = typeof given === "string" ? textAsJson(given) : given;
   const parsed = parseGivenTimer(readable);
   if (typeof parsed === "string") return { problem: parsed };
