@@ -34,9 +34,15 @@ export const esbuildBundler: Bundler = {
     const problems = parts.flatMap((part) => (part?.kind === "failed" ? part.problems : []));
     if (problems.length > 0 || component?.kind !== "built") return { kind: "failed", problems };
     if (imports.length === 0) return component;
+    const warnings = parts.flatMap((part) => (part?.kind === "built" ? (part.warnings ?? []) : []));
     const bundles = parts.flatMap((part) => (part?.kind === "built" ? [part.bundle] : []));
     const preloads = bundles.slice(1).map(({ code: text, map }) => ({ code: text, map }));
-    return { kind: "built", hash: hashOf(code), bundle: { ...component.bundle, preloads, packages: joined(bundles.flatMap(({ packages }) => packages)) } };
+    return {
+      kind: "built",
+      hash: hashOf(code),
+      warnings,
+      bundle: { ...component.bundle, preloads, packages: joined(bundles.flatMap(({ packages }) => packages)) },
+    };
   },
 };
 
@@ -55,6 +61,7 @@ async function bundleOne(code: ComponentCode): Promise<BuildResult> {
     return {
       kind: "built",
       hash: hashOf(code),
+      ...(files.constants.warnings.length === 0 ? {} : { warnings: files.constants.warnings }),
       bundle: { code: output?.text ?? "", map: readableMap(map?.text ?? ""), packages: packages.specs, imports: importsOf(result.metafile) },
     };
   } catch (error) {
@@ -79,8 +86,14 @@ const OPTIONS = {
   keepNames: true,
 } as const;
 
-function compile(entry: string, files: VirtualFiles, packages: PackageImports) {
-  return build({ ...OPTIONS, entryPoints: [ENTRY], plugins: [virtualPlugin(entry, files, packages)] });
+async function compile(entry: string, files: VirtualFiles, packages: PackageImports) {
+  for (;;) {
+    try {
+      return await build({ ...OPTIONS, entryPoints: [ENTRY], plugins: [virtualPlugin(entry, files, packages)] });
+    } catch (error) {
+      if (!isBuildFailure(error) || !files.constants.take(error, (name) => name.replace(`${NAMESPACE}:`, ""))) throw error;
+    }
+  }
 }
 
 /**
@@ -169,7 +182,7 @@ function unlessBuildFailure(error: unknown): undefined {
   if (!isBuildFailure(error)) throw error;
 }
 
-function isBuildFailure(error: unknown): error is BuildFailure {
+export function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && "errors" in error && Array.isArray(error.errors);
 }
 

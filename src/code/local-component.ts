@@ -7,7 +7,8 @@ import { importedNames } from "../domain/imported-names.ts";
 import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
-import { problemOf } from "./esbuild-bundler.ts";
+import { ConstantAssignments } from "./constants.ts";
+import { isBuildFailure, problemOf } from "./esbuild-bundler.ts";
 import { holdService, letGoOf, onService, serviceLife } from "./esbuild-service.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
 import { ProjectRoot } from "../system/project-root.ts";
@@ -20,6 +21,13 @@ export type ReadResult =
 
 type LocalContext = BuildContext<{ metafile: true; write: false }>;
 
+interface LocalPlace {
+  readonly entry: string;
+  readonly place: string;
+  readonly root: ProjectRoot;
+  readonly constants: ConstantAssignments;
+}
+
 const MOST_TRIES = 5;
 
 /** A component on this machine's disk: its entry and every local file that it imports, found by compiling them. */
@@ -28,6 +36,7 @@ export class LocalComponent {
   readonly entry: string;
   #place: string;
   readonly #root: ProjectRoot;
+  readonly #constants: ConstantAssignments;
   #context: LocalContext;
   /** Of the process that holds the context. */
   #life: AbortSignal = serviceLife();
@@ -53,10 +62,12 @@ export class LocalComponent {
     }
     const project = root ?? (await ProjectRoot.of(entry));
     const place = await project.place(entry);
-    return new LocalComponent({ entry, place, root: project }, await onService(() => contextOf(place, project)));
+    const constants = new ConstantAssignments();
+    return new LocalComponent({ entry, place, root: project, constants }, await onService(() => contextOf(place, project, constants)));
   }
 
-  private constructor({ entry, place, root }: { entry: string; place: string; root: ProjectRoot }, build: LocalContext) {
+  private constructor({ entry, place, root, constants }: LocalPlace, build: LocalContext) {
+    this.#constants = constants;
     this.entry = entry;
     this.#place = place;
     this.#root = root;
@@ -102,7 +113,7 @@ export class LocalComponent {
       if (typeof code === "string" && tries < MOST_TRIES) continue;
       if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#watched };
       // A file that is being written may have been compiled in another state than it was read in.
-      const isSame = inputs[basename(this.#place)]?.bytes === Buffer.byteLength(withImportsLeftAlone(code.text));
+      const isSame = inputs[basename(this.#place)]?.bytes === Buffer.byteLength(this.#constants.letThrow(this.#place, withImportsLeftAlone(code.text)));
       this.#known = isSame ? { names: importedNames(code), packages } : undefined;
       if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#watched };
     }
@@ -122,7 +133,7 @@ export class LocalComponent {
   /** One that comes when nobody waits for it any more is let go of at once. */
   async #setContext(place: string): Promise<void> {
     this.#life = serviceLife();
-    this.#context = await contextOf(place, this.#root);
+    this.#context = await contextOf(place, this.#root, this.#constants);
     if (this.#disposed !== undefined) await letGoOf(this.#context);
   }
 
@@ -133,17 +144,29 @@ export class LocalComponent {
 
   async #compile(): Promise<EsbuildResult<{ metafile: true; write: false }> | Extract<ReadResult, { kind: "failed" }>> {
     try {
+      return await this.#rebuilt();
+    } catch (error) {
+      this.#known = undefined;
+      return { kind: "failed", problems: problemsOf(error), files: this.#watched };
+    }
+  }
+
+  async #rebuilt(): Promise<EsbuildResult<{ metafile: true; write: false }>> {
+    this.#constants.clear();
+    for (;;) {
       let isFirst = true;
-      return await onService(async () => {
+      const asked = onService(async () => {
         // A context ends with the process that holds it.
         if (!isFirst || this.#life.aborted) await this.#setContext(this.#place);
         isFirst = false;
         if (this.#disposed !== undefined) throw new Error(`Nobody waits for ${this.entry} any more`);
         return this.#context.rebuild();
       });
-    } catch (error) {
-      this.#known = undefined;
-      return { kind: "failed", problems: problemsOf(error), files: this.#watched };
+      try {
+        return await asked;
+      } catch (error) {
+        if (!isBuildFailure(error) || !this.#constants.take(error, (name) => resolve(dirname(this.#place), name))) throw error;
+      }
     }
   }
 
@@ -154,7 +177,7 @@ export class LocalComponent {
   }
 }
 
-function contextOf(entry: string, root: ProjectRoot): Promise<LocalContext> {
+function contextOf(entry: string, root: ProjectRoot, constants: ConstantAssignments): Promise<LocalContext> {
   return context({
     entryPoints: [entry],
     absWorkingDir: dirname(entry),
@@ -168,7 +191,7 @@ function contextOf(entry: string, root: ProjectRoot): Promise<LocalContext> {
     // The files are sent under the names that are imported, so what lies behind a link is taken to lie where the link is.
     preserveSymlinks: true,
     loader: { ".html": "text", ".md": "text", ".graphql": "text" },
-    plugins: [filesOf(root)],
+    plugins: [filesOf(root, constants)],
   });
 }
 
@@ -180,7 +203,7 @@ const CODE = /\.[cm]?[jt]sx?$/;
  * Reads files of the project for the compiler, and no others. An import whose path is put together is left alone: what
  * it means is known when it is run, and a large folder would keep the compiler for long.
  */
-function filesOf(root: ProjectRoot): Plugin {
+function filesOf(root: ProjectRoot, constants: ConstantAssignments): Plugin {
   return {
     name: "files-of-the-project",
     setup(compiling) {
@@ -188,7 +211,7 @@ function filesOf(root: ProjectRoot): Plugin {
         try {
           const place = await root.place(path);
           if (!CODE.test(path)) return (await stat(place)).isFile() ? undefined : { errors: [{ text: `Cannot read ${path}: it is not a regular file` }] };
-          return { contents: withImportsLeftAlone(await readStable(place)), loader: loaderOf(path) };
+          return { contents: constants.letThrow(path, withImportsLeftAlone(await readStable(place))), loader: loaderOf(path) };
         } catch (error) {
           // The compiler would read it by itself, and wait for the end of a pipe that has come in its place meanwhile.
           return { errors: [{ text: messageOf(error) }] };

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import type { Loader } from "esbuild";
 import { GAP } from "../domain/imported-names.ts";
+import { ConstantAssignments } from "./constants.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 
 const LOADERS: Readonly<Record<string, Loader>> = {
@@ -46,6 +47,7 @@ export function asWritten(text: string): string {
 /** The component's files by path, as an import finds them. */
 export class VirtualFiles {
   readonly #files: Map<string, string>;
+  readonly constants = new ConstantAssignments();
   /** By path: texts between quotes → line in which each comes first. */
   readonly #quoted = new Map<string, ReadonlyMap<string, number>>();
 
@@ -69,7 +71,7 @@ export class VirtualFiles {
    */
   contents(path: string): string | undefined {
     const text = this.#files.get(path)?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=)/gi, "$1 $2");
-    return text === undefined ? undefined : withImportsLeftAlone(text);
+    return text === undefined ? undefined : this.constants.letThrow(path, withImportsLeftAlone(text));
   }
 
   /** The file that `specifier` means in `importer`; TypeScript lets `./x.js` mean `./x.ts`. */

@@ -3,7 +3,8 @@ import type { Bundle, ComponentCode } from "../domain/saved-component.ts";
 
 /** `hash`: SHA-256, hex, of the code; for a single file of its text alone, so that anyone can check it. */
 export type BuildResult =
-  | { readonly kind: "built"; readonly bundle: Bundle; readonly hash: string }
+  /** `warnings`: what will fail when it is reached. */
+  | { readonly kind: "built"; readonly bundle: Bundle; readonly hash: string; readonly warnings?: readonly string[] }
   | { readonly kind: "failed"; readonly problems: readonly BuildProblem[] };
 
 /** Makes one module of a component's code; packages stay outside. */

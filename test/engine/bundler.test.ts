@@ -260,3 +260,39 @@ describe("code that is sent here", () => {
     },
   );
 });
+
+describe("code that assigns to a constant", () => {
+  const lines = [
+    "const a = 1",
+    "export default { name: 't', version: '1', props: {}, run({ $: { n } = { $: {} }, ...rest } = {}) {",
+    "  const ü = 'ü', b = { c: 1 }",
+    "  b.c = 2",
+    "  const tried = [() => { /* ü */ ü = 2 }, () => a++, () => { [a] = [3] }, () => { for (a of [1]); }, () => { b.c = 3 }]",
+    "  return tried.map((one) => { try { one(); return 'ran' } catch (error) { return `${error.name}: ${error.message}` } }).concat(a, ü, b.c)",
+    "} };",
+  ];
+  const threw = "TypeError: Assignment to constant variable.";
+
+  it("is deployed with a warning for each place, and throws where it is reached", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(lines.join("\n"));
+    const [, note] = [await source.run(), source.record["warnings"]];
+    expect(await source.run()).toMatchObject({ returned: [threw, threw, threw, threw, "ran", 1, "ü", 3] });
+    expect(note).toEqual([
+      expect.stringMatching(/:5: ü is a constant/),
+      ...[1, 2, 3].map(() => expect.stringMatching(/:5: a is a constant: this assignment throws when it is reached$/)),
+    ]);
+  });
+
+  it("is read from the disk as it is written, also after it has changed", async () => {
+    const path = join(await temporaryFolder(), "a.mjs");
+    await writeFile(path, lines.join("\n"));
+    const component = await LocalComponent.open(path);
+    expect(await component.read()).toMatchObject({ kind: "read", code: { text: lines.join("\n") } });
+    await writeFile(path, `\n${lines.join("\n")}`);
+    expect(await component.read()).toMatchObject({ kind: "read", code: { text: `\n${lines.join("\n")}` } });
+    await writeFile(path, `${lines.join("\n")}\nconst b = `);
+    expect(await component.read()).toMatchObject({ kind: "failed" });
+    await component.dispose();
+  });
+});

@@ -50,6 +50,8 @@ interface BuiltCode {
   readonly packagesFolder: string | undefined;
   /** Ranges that its project asks for, and that its own imports do not fit. */
   readonly lifted: readonly LiftedRange[];
+  /** What will fail when it is reached. */
+  readonly warnings: readonly string[];
 }
 
 /** Throws PD_CODE_UNREACHABLE, PD_COMPONENT_NOT_FOUND. */
@@ -164,7 +166,7 @@ async function buildCode(
   const asked = withoutRanges(packages, all).map((spec) => (isLifted(spec.name) ? { ...spec, range: "latest" } : spec));
   const { folder, lock: nextLock } = await ports.packages.resolve(asked, pins, progress);
   const bundle = { ...result.bundle, packages: withLacks(packages, all) };
-  return { code, hash: result.hash, origin, bundle, lock: nextLock, packagesFolder: folder, lifted: all };
+  return { code, hash: result.hash, origin, bundle, lock: nextLock, packagesFolder: folder, lifted: all, warnings: result.warnings ?? [] };
 }
 
 /** Reads what a loaded unit says of itself. Throws PD_NOT_A_COMPONENT with every problem. */
@@ -200,14 +202,15 @@ export function requireAction({ name, type }: ComponentDefinition): void {
 }
 
 function savedComponentOf({ clock }: Pick<BuildPorts, "clock">, built: BuiltCode, definition: ComponentDefinition): SavedComponent {
-  const { code, hash, origin, bundle, lock, packagesFolder, lifted } = built;
+  const { code, hash, origin, bundle, lock, packagesFolder, lifted, warnings } = built;
+  const told = [...warnings, ...lifted.map(liftWarning)];
   return {
     id: `sc_${clock.randomText(7)}`,
     code,
     hash,
     origin,
     bundle,
-    definition: lifted.length === 0 ? definition : { ...definition, warnings: [...definition.warnings, ...lifted.map(liftWarning)] },
+    definition: told.length === 0 ? definition : { ...definition, warnings: [...definition.warnings, ...told] },
     lock,
     ...(packagesFolder === undefined ? {} : { packagesFolder }),
     isTransient: true,
