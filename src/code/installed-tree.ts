@@ -48,13 +48,13 @@ async function linkProblem(folder: string, path: string): Promise<string | undef
   return found === undefined || found.isDirectory() ? undefined : `${path} is no folder of its own`;
 }
 
-/** Package name → version, as the installed packages say of themselves. Throws when one is another than its name says. */
-export async function installedVersions(folder: string, names: readonly string[]): Promise<Record<string, string>> {
+/** Package name → version, as the installed packages say of themselves. `names`: as they are installed → as they call themselves. Throws when one is another. */
+export async function installedVersions(folder: string, names: ReadonlyMap<string, string>): Promise<Record<string, string>> {
   const versions: Record<string, string> = {};
-  for (const name of names) {
+  for (const [name, expected] of names) {
     const manifest = parseJson((await readPlainFile(join(folder, "node_modules", name, "package.json"), MOST_BYTES)) ?? "");
     const { name: ownName, version } = isRecord(manifest) ? manifest : {};
-    if (ownName !== name) throw new Error(`the package ${name} calls itself ${JSON.stringify(ownName)}`);
+    if (ownName !== expected) throw new Error(`the package ${expected} calls itself ${JSON.stringify(ownName)}`);
     versions[name] = String(version);
   }
   return versions;

@@ -36,6 +36,8 @@ const ANSWER_HOLDS_MS = 60_000;
 const CURRENT = "*";
 /** npm's own pauses add up to a minute before it says that nobody answers. */
 const ONLINE = ["--fetch-retries=2", "--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=500"];
+/** Begins a range that names the package as well. */
+const ALIAS = "npm:";
 const OFFLINE = ["--offline"];
 const MOST_MANIFEST_BYTES = 1_000_000;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
@@ -131,7 +133,9 @@ export class NpmResolver implements PackageResolver {
 
   /** Two components that want the same at once wait for one install. */
   #installOnce(specs: readonly PackageSpec[], wanted: ReadonlyMap<string, string | undefined>, network: readonly string[] = ONLINE): Promise<PackageLock> {
-    const ranges = Object.fromEntries(specs.map(({ name, range }) => [name, wanted.get(name) ?? range ?? CURRENT]));
+    const ranges = Object.fromEntries(
+      specs.map(({ name, aliasOf, range }) => [name, `${aliasOf === undefined ? "" : `${ALIAS}${aliasOf}@`}${wanted.get(name) ?? range ?? CURRENT}`]),
+    );
     const key = JSON.stringify([ranges, network]);
     const running = this.#installs.get(key);
     if (running !== undefined) return running;
@@ -155,10 +159,7 @@ export class NpmResolver implements PackageResolver {
       const list = await readInstalledList(partial);
       await refuseForeign(partial, list, specs);
       // Read before any script has run: what lies there afterwards is whatever the scripts have made of it.
-      const lock = await installedVersions(
-        partial,
-        specs.map(({ name }) => name),
-      );
+      const lock = await installedVersions(partial, new Map(specs.map(({ name, aliasOf }) => [name, aliasOf ?? name])));
       if (allowScripts) await this.#runScripts(partial, specs);
       if (allowScripts) await refuseForeign(partial, list, specs);
       for (const { name, range } of specs) this.#answers.set(`${name}@${range ?? ""}`, { version: lock[name] ?? "", at: clock.now() });
@@ -212,10 +213,16 @@ export class NpmResolver implements PackageResolver {
   /** Versions of a set, by what lies there; `undefined`: it is none, or none of this Node and these settings. */
   async #lockOf(name: string): Promise<PackageLock | undefined> {
     const manifest = parseJson((await readPlainFile(join(this.locate(name), "package.json"), MOST_MANIFEST_BYTES).catch(() => undefined)) ?? "");
-    const dependencies = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) ? Object.keys(manifest["dependencies"]) : [];
-    const versions = await installedVersions(this.locate(name), dependencies).catch(() => undefined);
+    const dependencies = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) ? Object.entries(manifest["dependencies"]) : [];
+    const names = new Map(dependencies.map(([installed, range]) => [installed, ownName(installed, String(range))]));
+    const versions = await installedVersions(this.locate(name), names).catch(() => undefined);
     return versions !== undefined && this.#folderName(versions) === name ? versions : undefined;
   }
+}
+
+/** What a package is called whose range in a manifest is `npm:name@range`. */
+function ownName(installed: string, range: string): string {
+  return range.startsWith(ALIAS) ? range.slice(ALIAS.length, range.lastIndexOf("@")) : installed;
 }
 
 function shownSpec(name: string, version: string | undefined): string {
@@ -282,10 +289,11 @@ function installError(output: string, specs: readonly PackageSpec[]): PdError {
     const named = npmCulprit(output);
     if (named !== undefined && !specs.some(({ name }) => name === named.name)) return indirectError(named, specs, details);
     const culprit =
+      specs.find(({ name, aliasOf = name, range }) => `${aliasOf}@${range ?? ""}` === named?.spec) ??
       specs.find(({ name }) => name === named?.name) ??
       specs.find(({ name }) => output.includes(`${name}@`) || output.includes(`/${name.replace("/", "%2f")}`) || output.includes(`'${name}`)) ??
       specs[0];
-    const wanted = `${culprit?.name}${culprit?.range === undefined ? "" : `@${culprit.range}`}`;
+    const wanted = `${culprit?.aliasOf ?? culprit?.name}${culprit?.range === undefined ? "" : `@${culprit.range}`}`;
     const missing = problem === "no-such-version" ? "version" : "package";
     return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install "${wanted}", imported at ${culprit?.importedAt}: the registry has no such ${missing}`, {
       details: { ...details, at: culprit?.importedAt },

@@ -1,7 +1,7 @@
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
 import { type JsonObject, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
-import { type PackageSpec, parsePackageImport } from "../domain/package-spec.ts";
+import { type PackageSpec, aliasFor, parsePackageImport } from "../domain/package-spec.ts";
 import { isVersionOrTag, isVersionRange } from "./versions.ts";
 import type { VirtualFiles } from "./virtual-files.ts";
 
@@ -28,7 +28,7 @@ export class PackageImports {
     return [...this.#specs.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Notes the package and returns the import without its version; `undefined` when it can be no package. */
+  /** Notes the package and returns the import without its version; `undefined` when it can be no package. A second version gets a name of its own. */
   add(specifier: string, importer: string): string | undefined {
     const parsed = parsePackageImport(specifier);
     if (parsed === undefined) return undefined;
@@ -51,11 +51,9 @@ export class PackageImports {
         importedAt: `${importer}:${line}`,
       });
     } else if (parsed.range !== undefined && known.range !== parsed.range) {
-      this.problems.push({
-        text: `${parsed.name} is imported in two versions: ${known.range} at ${known.importedAt}, and ${parsed.range} here`,
-        file: importer,
-        line,
-      });
+      const alias = aliasFor(parsed.name, parsed.range);
+      if (!this.#specs.has(alias)) this.#specs.set(alias, { name: alias, aliasOf: parsed.name, range: parsed.range, importedAt: `${importer}:${line}` });
+      return alias + parsed.subpath;
     }
     return parsed.name + parsed.subpath;
   }

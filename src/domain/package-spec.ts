@@ -9,7 +9,10 @@ export interface PackageImport {
 
 /** A package that a component needs, with the places that import it. */
 export interface PackageSpec {
+  /** Under which it is installed: its own name, or one that tells its versions apart. */
   readonly name: string;
+  /** Its own name, where it is installed under another one beside another version. */
+  readonly aliasOf?: string;
   /** Version, range or `latest`; absent: whatever is current, then pinned (components.md, Versioning 3). */
   readonly range?: string;
   /** The range is that of a package.json beside the code, not of the import. */
@@ -34,6 +37,11 @@ export function parsePackageImport(text: string): PackageImport | undefined {
     ...(groups["range"] === undefined ? {} : { range: groups["range"] }),
     subpath: groups["subpath"] ?? "",
   };
+}
+
+/** The name of a second version of a package: `lodash--3.10.1`. */
+export function aliasFor(name: string, range: string): string {
+  return `${name}--${range.replaceAll(/[^\w.-]+/g, "-").toLowerCase()}`;
 }
 
 /** Relative, absolute and URL imports are not packages. */

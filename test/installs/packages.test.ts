@@ -108,6 +108,34 @@ describe("packages", () => {
     ]);
   });
 
+  it("of two versions are there side by side, where the files of a component ask for them", async () => {
+    const registry = await FakeRegistry.start();
+    for (const version of ["1.0.0", "2.0.0"]) await registry.publish("headwater-twice", version);
+    useRegistry(registry.url);
+    const server = await TestServer.start();
+    const files = { "old.mjs": 'import v from "headwater-twice@1.0.0"; export default v;', "plain.mjs": 'import v from "headwater-twice"; export default v;' };
+    const code =
+      'import old from "./old.mjs"; import plain from "./plain.mjs"; import v from "headwater-twice@^2"; export default { name: "t", version: "1", run() { return [old, plain, v]; } };';
+    const source = await server.deploy(code, { files });
+    expect((await source.run())["returned"]).toEqual(["1.0.0", "2.0.0", "2.0.0"]);
+    // What lies there is known again, also without the registry.
+    registry.withdraw();
+    const again = await resolver(join(server.home, "packages"));
+    const alias = { name: "headwater-twice--1.0.0", aliasOf: "headwater-twice", range: "1.0.0", importedAt: "a.mjs:1" };
+    const { lock } = await again.resolve([{ name: "headwater-twice", range: "^2", importedAt: "a.mjs:1" }, alias], {});
+    expect(lock).toEqual({ "headwater-twice": "2.0.0", [alias.name]: "1.0.0" });
+  });
+
+  it("that have no such version are told of by the name that the import has", async () => {
+    const registry = await FakeRegistry.start();
+    await registry.publish("headwater-twice", "1.0.0");
+    useRegistry(registry.url);
+    const server = await TestServer.start();
+    const code =
+      'import a from "headwater-twice@1.0.0";\nimport b from "headwater-twice@9.9.9"; export default { name: "t", version: "1", run() { return [a, b]; } };';
+    await expect(server.deploy(code)).rejects.toThrow(/Cannot install "headwater-twice@9\.9\.9", imported at \S+:2: the registry has no such version/);
+  });
+
   it("keep their pins when the source comes from another server", async () => {
     const registry = await FakeRegistry.start();
     await registry.publish("headwater-moving", "1.0.0");
