@@ -119,7 +119,7 @@ describe("packages", () => {
     const source = await server.deploy(code, { files });
     expect((await source.run())["returned"]).toEqual(["1.0.0", "2.0.0", "2.0.0"]);
     // What lies there is known again, also without the registry.
-    registry.withdraw();
+    useRegistry("http://127.0.0.1:1/");
     const again = await resolver(join(server.home, "packages"));
     const alias = { name: "headwater-twice--1.0.0", aliasOf: "headwater-twice", range: "1.0.0", importedAt: "a.mjs:1" };
     const { lock } = await again.resolve([{ name: "headwater-twice", range: "^2", importedAt: "a.mjs:1" }, alias], {});

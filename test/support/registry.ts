@@ -36,12 +36,6 @@ export class FakeRegistry {
     return this.#url;
   }
 
-  /** Knows nothing any more. */
-  withdraw(): void {
-    this.#versions.clear();
-    this.#tarballs.clear();
-  }
-
   /** Publishes a version, which is the latest from now on. */
   async publish(name: string, version: string, files: Readonly<Record<string, string>> = {}, rest: object = {}): Promise<void> {
     const folder = await temporaryFolder();
