@@ -74,6 +74,14 @@ const step: z.ZodType<StepShape> = z.lazy(() =>
   }),
 );
 
+const foreign = z.object({
+  id: text,
+  kind: z.enum(["account", "data store", "source", "schedule", "endpoint"]),
+  used_by: z.array(text).describe("steps, or trigger"),
+  here: optionalText.describe("what stands for it: a name, a schedule, an address; absent: nothing does yet"),
+});
+export type ForeignId = z.infer<typeof foreign>;
+
 const workflow = z.object({
   id: text,
   name: text,
@@ -86,6 +94,7 @@ const workflow = z.object({
   env: z.array(text),
   settings: jsonObject,
   accounts: texts.describe("id in the file → account of this server"),
+  foreign: z.array(foreign).describe("ids that its file brings from elsewhere, and what was chosen for each"),
   warnings: z.array(text),
   runs: z.record(runState, z.int()).describe("how many there are in each state"),
   triggers: z.array(trigger),
@@ -143,6 +152,7 @@ export type RehearsedRunRecord = z.infer<typeof rehearsed>;
 const stand = {
   accounts: texts.optional().describe("id in the file → id or name of an account here"),
   sources: texts.optional().describe("id in the file → id or slug of a source or workflow here"),
+  stores: texts.optional().describe("id in the file → name of a data store here"),
   schedules: z.record(z.string(), jsonObject).optional().describe("id of a trigger in the file → schedule, as a timer is given"),
 };
 const workflowParams = z.object({
@@ -196,7 +206,15 @@ export const workflows = {
     params: z.object({ version: whole(1, MOST_VERSIONS).optional(), secrets: flag.default(false).describe("variables as well") }),
     beyondReaders: ["secrets"],
     answer: one(
-      z.object({ version: z.int(), files: texts, env: texts.optional(), accounts: texts, sources: texts, schedules: z.record(z.string(), jsonObject) }),
+      z.object({
+        version: z.int(),
+        files: texts,
+        env: texts.optional(),
+        accounts: texts,
+        sources: texts,
+        stores: texts,
+        schedules: z.record(z.string(), jsonObject),
+      }),
     ),
   }),
   versions: call(CALLS.workflows.versions, {

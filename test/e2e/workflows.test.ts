@@ -94,6 +94,34 @@ describe("pd with a workflow's folder", () => {
   });
 });
 
+describe("pd deploy with ids of elsewhere in the file", () => {
+  it("takes what --map says of each, keeps it, and lists all of them", async () => {
+    const home = await PdHome.inProcess();
+    const code = codeStep(
+      "await this.store.set('who', this.demo.$auth.api_key); return 1;",
+      'store: { type: "data_store" }, demo: { type: "app", app: "demo" }',
+    );
+    const files = workflowOf({ only: code }, { head: "triggers:\n- id: ti_when\n" });
+    const folder = await folderOf(home, {
+      ...files,
+      "workflow.yaml": `${files["workflow.yaml"]}  props:\n    demo: { authProvisionId: apn_elsewhere }\n    store: { storeId: ds_elsewhere }\n`,
+    });
+    for (const name of ["one", "two"]) await home.pd("accounts", "connect", "demo", "--field", `api_key=${name}`, "--name", name);
+    const map = ["apn_elsewhere=two", "ds_elsewhere=people", "ti_when=0 9 * * *"].flatMap((pair) => ["--map", pair]);
+    const listed = [/apn_elsewhere +account +only +two/, /ds_elsewhere +data store +only +people/, /ti_when +schedule +trigger +cron 0 9 \* \* \* \(UTC\)/];
+    for (const given of [map, []]) {
+      const deployed = await home.pd("deploy", folder, ...given);
+      for (const line of listed) expect(deployed.stdout).toMatch(line);
+    }
+    await home.pd("run", "test-flow");
+    expect(JSON.parse((await home.pd("stores", "show", "people")).stdout)).toEqual({ who: "two" });
+    expect(await home.pd("deploy", folder, "--map", "hi_x=y")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"hi_x" is no id that something here can stand for'),
+    });
+  });
+});
+
 describe("a flag that says nothing of what it is given for", () => {
   it("is refused, and nothing is deployed or changed", async () => {
     const home = await PdHome.inProcess();

@@ -273,3 +273,43 @@ describe("an exported folder", () => {
     expect(steps).toEqual({ trigger: expect.anything(), block: { $return_value: { x: 1, $return_value: 2 } }, none: {} });
   });
 });
+
+describe("ids of elsewhere in an exported folder", () => {
+  const uses = codeStep("await this.store.set('k', 1); return [await this.store.get('k'), await this.store.keys()];", "store: { type: 'data_store' }");
+  const files = (): Record<string, string> => {
+    const made = workflowOf({ show: uses }, { head: "triggers:\n- id: hi_foreign\n- id: dc_foreign\n- id: ti_foreign\n" });
+    return { ...made, [WORKFLOW_FILE]: `${made[WORKFLOW_FILE] ?? ""}  props: { store: { storeId: ds_abc123 } }\n` };
+  };
+
+  it("are told, each with what stands for it; a data store that nobody has named is made", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(server, files());
+    expect(workflow.record["foreign"]).toEqual([
+      { id: "ds_abc123", kind: "data store", used_by: ["show"], here: "ds_abc123" },
+      { id: "hi_foreign", kind: "endpoint", used_by: ["trigger"], here: workflow.endpoint },
+      { id: "dc_foreign", kind: "source", used_by: ["trigger"] },
+      { id: "ti_foreign", kind: "schedule", used_by: ["trigger"] },
+    ]);
+    expect(workflow.record["warnings"]).toContainEqual(expect.stringMatching(/ds_abc123 is no data store here: show get a new one .*--map ds_abc123=<name>/));
+    expect(exportsOf(await workflow.run(), "show")).toEqual({ $return_value: [1, ["k"]] });
+    expect(await server.api.get("/v1/data_stores")).toMatchObject({ data: [{ name: "ds_abc123" }] });
+  });
+
+  it("stand for what is said when it is deployed, also after an update", async () => {
+    const server = await TestServer.inMemory();
+    await server.api.post("/v1/data_stores", { name: "mine" });
+    const more = { stores: { ds_abc123: "mine" }, schedules: { ti_foreign: { cron: "0 9 * * *" } } };
+    const workflow = await deployWorkflow(server, files(), more);
+    const other = workflowOf({ show: uses.replace("'k', 1", "'other', 1") });
+    await workflow.update({ files: { ...files(), "show/entry.js": other["show/entry.js"] ?? "" } });
+    expect((await workflow.run())["state"]).toBe("succeeded");
+    expect(await server.api.get("/v1/data_stores/mine/values")).toMatchObject({ data: { other: 1 } });
+    expect((await server.api.get(workflow.path)) as object).toMatchObject({
+      foreign: expect.arrayContaining([
+        { id: "ds_abc123", kind: "data store", used_by: ["show"], here: "mine" },
+        { id: "ti_foreign", kind: "schedule", used_by: ["trigger"], here: "cron 0 9 * * * (UTC)" },
+      ]),
+    });
+    await expect(server.api.delete("/v1/data_stores/mine")).rejects.toMatchObject({ code: "PD_CONFLICT" });
+  });
+});

@@ -9,9 +9,9 @@ export function refuseGiven(flags: Readonly<Record<string, unknown>>, reason: st
 }
 
 /** Flags of a workflow given for a component, which would take no notice of them. */
-export function refuseForComponent({ account, source, schedule }: StandFlags, name: string): void {
+export function refuseForComponent({ account, source, schedule, map }: StandFlags, name: string): void {
   const fix = "A component has props for this: --prop <name=value>";
-  refuseGiven({ account, source, schedule }, `it stands for an id in a workflow's file, and ${name} is a component`, fix);
+  refuseGiven({ account, source, schedule, map }, `it stands for an id in a workflow's file, and ${name} is a component`, fix);
 }
 
 interface ComponentFlags extends CodeFlags {

@@ -34,14 +34,14 @@ export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, fl
   const files = flags.code === undefined ? undefined : await filesOf(flags.code);
   const env = await givenEnv(flags);
   const active = flags.activate === true ? true : flags.deactivate === true ? false : undefined;
-  const { accounts, sources, schedules } = standOf(flags);
-  const stands = [accounts, sources, schedules].some((given) => Object.keys(given).length > 0);
+  const stand = standOf(flags);
+  const stands = Object.values(stand).some((given) => Object.keys(given).length > 0);
   if (files === undefined && flags.name === undefined && active === undefined && Object.keys(env).length === 0 && !stands)
     throw new PdError("PD_BAD_INPUT", `Cannot update ${before.name_slug}: nothing to change is given`, {
-      fix: "Give --code <folder>, --name, --env, --account, --source, --schedule, --activate or --deactivate",
+      fix: "Give --code <folder>, --name, --env, --map, --account, --source, --schedule, --activate or --deactivate",
     });
   const client = await connect(cli);
-  const updated = await client.workflows.update(before.id, { files, name: flags.name, env, active, accounts, sources, schedules });
+  const updated = await client.workflows.update(before.id, { files, name: flags.name, env, active, ...stand });
   return printRecord(cli, updated, () => {
     for (const warning of updated.warnings) printNote(cli, `Warning: ${warning}`);
     printLine(cli, `Updated ${updated.name_slug} (${updated.id}), version ${updated.version}`);

@@ -35,5 +35,6 @@ export function standFlags<Words extends unknown[], Flags extends OptionValues, 
   return command
     .option("--account <id=name>", "Account for an id in a workflow's file; repeatable", list)
     .option("--source <id=name>", "Source or workflow for an id in a workflow's file; repeatable", list)
+    .option("--map <id=name>", "What stands here for an id of a workflow's file: apn_x=account, ds_x=data store, dc_x=source, ti_x=cron; repeatable", list)
     .option("--schedule <id=cron>", "Schedule for a trigger of a workflow's file: cron, seconds, or JSON as a timer; repeatable", list);
 }

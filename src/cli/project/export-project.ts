@@ -139,14 +139,14 @@ function componentOf(
 async function workflowEntry(around: Around, record: WorkflowRecord, into: Collected): Promise<JsonObject> {
   const { client, accounts } = around;
   const { name_slug: slug } = record;
-  const { files: all, sources, schedules } = await client.workflows.files(record.id);
+  const { files: all, sources, stores, schedules } = await client.workflows.files(record.id);
   const { ".workflow.state": _own, ...files } = all;
   for (const [file, text] of Object.entries(files)) addFile(into, slug, [file, text]);
   const env = record.env.map((name) => [name, variableFor(into, slug, name)]);
   const named = Object.entries(record.accounts).map(([id, account]) => [id, `account:${accounts.find((one) => one.id === account)?.name ?? account}`]);
   const slugs = new Map([...around.sources, ...around.workflows].map((one) => [one.id, one.name_slug]));
   const heard = Object.entries(sources).map(([id, word]): [string, string] => [id, slugs.get(word) ?? word]);
-  const stand = { accounts: Object.fromEntries(named), sources: Object.fromEntries(heard), schedules };
+  const stand = { accounts: Object.fromEntries(named), sources: Object.fromEntries(heard), stores, schedules };
   return withoutEmpty({ ...restOf(record), folder: `./${slug}`, env: Object.fromEntries(env), ...stand });
 }
 

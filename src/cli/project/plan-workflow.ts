@@ -39,6 +39,7 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
     accounts: Object.fromEntries(accounts),
     ...(entry.env === undefined ? {} : { env: entry.env }),
     ...(entry.sources === undefined ? {} : { sources: sourcesOf(around, entry.sources) }),
+    ...(entry.stores === undefined ? {} : { stores: entry.stores }),
     ...(entry.schedules === undefined ? {} : { schedules: entry.schedules }),
   };
   if (before === undefined)
@@ -105,13 +106,18 @@ interface Rest {
   readonly accounts: Record<string, string>;
   readonly env?: Readonly<Record<string, string>>;
   readonly sources?: Readonly<Record<string, string>>;
+  readonly stores?: Readonly<Record<string, string>>;
   readonly schedules?: Readonly<Record<string, JsonObject>>;
 }
 
 /** What stands for ids, and variables, as the server keeps them. */
 type Known = Awaited<ReturnType<Around["client"]["workflows"]["files"]>>;
 
-function restChanges(before: WorkflowRecord, known: Known, { name, active, accounts, env = {}, sources = {}, schedules = {} }: Rest): readonly string[] {
+function restChanges(
+  before: WorkflowRecord,
+  known: Known,
+  { name, active, accounts, env = {}, sources = {}, stores = {}, schedules = {} }: Rest,
+): readonly string[] {
   const variables = Object.keys(env).filter((variable) => known.env?.[variable] !== env[variable]);
   const stands = (label: string, then: JsonObject, now: JsonObject): readonly string[] =>
     Object.keys(now)
@@ -122,6 +128,7 @@ function restChanges(before: WorkflowRecord, known: Known, { name, active, accou
     ...(before.active === active ? [] : [`~ active: ${before.active} → ${active}`]),
     ...stands("account", known.accounts ?? {}, accounts),
     ...stands("source", known.sources ?? {}, sources),
+    ...stands("data store", known.stores ?? {}, stores),
     ...stands("schedule", known.schedules ?? {}, schedules),
     ...variables.map((variable) => `${known.env?.[variable] === undefined ? "+" : "~"} env ${variable}: …`),
   ];

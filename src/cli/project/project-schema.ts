@@ -25,6 +25,7 @@ const workflow = z.strictObject({
   folder: word.describe("that holds its workflow.yaml, from this folder"),
   accounts: texts.optional().describe("id in its file → account:NAME, or a name"),
   sources: texts.optional().describe("id in its file → name of a source here"),
+  stores: texts.optional().describe("id in its file → name of a data store"),
   schedules: z.record(z.string(), jsonObject).optional().describe("id in its file → cron or intervalSeconds"),
 });
 export type WorkflowEntry = z.output<typeof workflow>;

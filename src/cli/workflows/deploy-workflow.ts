@@ -1,12 +1,12 @@
 import { search } from "../ask/prompts.ts";
-import type { WorkflowRecord } from "../../api/workflows.ts";
+import type { ForeignId, WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import { splitPair } from "../code/prop-flags.ts";
 import type { CliContext } from "../context.ts";
-import { printLine, printNote } from "../reporter.ts";
+import { printLine, printNote, table } from "../reporter.ts";
 import { holdingTerminal, withSpinner } from "../spinner.ts";
 import { type WorkflowFolder, noteId } from "./folder.ts";
 import { graphOf } from "./workflow-text.ts";
@@ -19,20 +19,45 @@ export interface StandFlags {
   readonly source?: readonly string[] | undefined;
   /** `ti_x={"cron":"0 8 * * *"}` each. */
   readonly schedule?: readonly string[] | undefined;
+  /** Any of these, and `ds_x=my-store`, each by what its id begins with. */
+  readonly map?: readonly string[] | undefined;
   readonly prompt?: boolean | undefined;
 }
 
 export interface Stand {
   readonly accounts: Record<string, string>;
   readonly sources: Record<string, string>;
+  readonly stores: Record<string, string>;
   readonly schedules: Record<string, JsonObject>;
 }
 
 /** Throws PD_BAD_INPUT. */
-export function standOf({ account = [], source = [], schedule = [] }: StandFlags): Stand {
-  const pairs = (given: readonly string[], flag: string): Record<string, string> => Object.fromEntries(given.map((pair) => splitPair(pair, flag)));
-  const schedules = Object.entries(pairs(schedule, "--schedule")).map(([id, text]): [string, JsonObject] => [id, scheduleOf(text)]);
-  return { accounts: pairs(account, "--account"), sources: pairs(source, "--source"), schedules: Object.fromEntries(schedules) };
+export function standOf({ account = [], source = [], schedule = [], map = [] }: StandFlags): Stand {
+  const stand: Stand = { accounts: {}, sources: {}, stores: {}, schedules: {} };
+  for (const [flag, part, given] of [
+    ["--account", "accounts", account],
+    ["--source", "sources", source],
+  ] as const)
+    for (const pair of given) Object.assign(stand[part], Object.fromEntries([splitPair(pair, flag)]));
+  for (const pair of schedule) noteSchedule(stand, splitPair(pair, "--schedule"));
+  for (const pair of map) {
+    const [id, value] = splitPair(pair, "--map");
+    const part = MAPPED[id.slice(0, id.indexOf("_") + 1)];
+    if (part === undefined)
+      throw new PdError("PD_BAD_INPUT", `Cannot use --map ${JSON.stringify(pair)}: ${JSON.stringify(id)} is no id that something here can stand for`, {
+        fix: "Ids of accounts begin with apn_, of data stores with ds_, of sources and workflows with dc_ or p_, of schedules with ti_; an endpoint hi_ gets an address of its own",
+      });
+    if (part === "schedules") noteSchedule(stand, [id, value]);
+    else stand[part][id] = value;
+  }
+  return stand;
+}
+
+/** What an id stands for, by what it begins with. */
+const MAPPED: Readonly<Record<string, keyof Stand>> = { apn_: "accounts", ds_: "stores", dc_: "sources", p_: "sources", ti_: "schedules" };
+
+function noteSchedule({ schedules }: Stand, [id, text]: [string, string]): void {
+  schedules[id] = scheduleOf(text);
 }
 
 /** A schedule is given as a timer is, or as a cron expression or a number of seconds. */
@@ -64,6 +89,7 @@ export async function sendWorkflow(cli: CliContext, client: Client, { folder, fl
   const { ".workflow.state": _own, ...others } = files;
   const request = { files: isNew ? others : files, name, env };
   const stand = standOf(flags);
+  if (canAsk(cli, flags)) await askStores(cli, client, { files, stand, known });
   for (;;) {
     try {
       const sending = known === undefined ? client.workflows.deploy({ ...request, ...stand }) : client.workflows.update(known.id, { ...request, ...stand });
@@ -112,10 +138,34 @@ async function askAccount(cli: CliContext, client: Client, { id, app, steps }: M
   return holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
 }
 
+/** Asks which data stores are meant that the files name by ids, and that nobody has chosen yet. */
+async function askStores(
+  cli: CliContext,
+  client: Client,
+  { files, stand, known }: { files: WorkflowFolder["files"]; stand: Stand; known: WorkflowRecord | undefined },
+): Promise<void> {
+  const chosen = new Set(known?.foreign.map(({ id }) => id));
+  const ids = [...new Set([...(files["workflow.yaml"] ?? "").matchAll(/\bstoreId["']?\s*:\s*["']?(ds_\w+)/g)].map(([, id = ""]) => id))];
+  for (const id of ids.filter((one) => stand.stores[one] === undefined && !chosen.has(one))) {
+    const names = (await client.dataStores.list()).map(({ name }) => name);
+    const choices = [{ name: `a new one, called ${id}`, value: id }, ...names.map((name) => ({ name, value: name }))];
+    const question = { message: `Which data store is ${id}?`, source: () => choices };
+    stand.stores[id] = await holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
+  }
+}
+
 /** What was deployed, as it will run, and how to go on with it. */
 export function printSent(cli: CliContext, { workflow, isNew }: Sent): void {
   for (const warning of workflow.warnings) printNote(cli, `Warning: ${warning}`);
   printLine(cli, `${isNew ? "Deployed" : "Updated"} ${workflow.name_slug} (${workflow.id}), version ${workflow.version}`);
   for (const line of graphOf(workflow)) printLine(cli, line);
+  for (const line of foreignLines(workflow.foreign)) printLine(cli, line);
   printNote(cli, `pd runs ${workflow.name_slug} lists its runs, pd logs ${workflow.name_slug} follows what it does`);
+}
+
+/** Ids of elsewhere that its file has, and what stands for each. */
+function foreignLines(foreign: readonly ForeignId[]): readonly string[] {
+  if (foreign.length === 0) return [];
+  const rows = foreign.map(({ id, kind, used_by: usedBy, here }) => [id, kind, usedBy.join(", "), here ?? "nothing yet"]);
+  return ["", table(["id in the file", "is", "for", "here"], rows)];
 }

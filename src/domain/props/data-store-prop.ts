@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import { type JsonValue, isJsonObject } from "../json.ts";
 import { type CheckedProp, type Input, type PropKind, inputFacts, inputOf, isNothing } from "./prop-kind.ts";
 
 /** A key-value store that several components share; the value is its name. */
@@ -16,7 +16,14 @@ export const dataStoreKind: PropKind<DataStoreProp> = {
   asking: { form: () => "a new name makes one", offers: "data-stores", isAskedAgain: false },
 };
 
+/** What the hosted platform's files call a data store: `{ storeId: ds_… }`. */
+export function storeIdOf(value: JsonValue | undefined): string | undefined {
+  const id = isJsonObject(value) ? value["storeId"] : undefined;
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
 function check(prop: DataStoreProp, given: JsonValue | undefined): CheckedProp {
   if (isNothing(given)) return prop.optional ? {} : { problem: "needs the name of a data store; one that does not exist is made", isMissing: true };
-  return typeof given === "string" ? { value: given } : { problem: `wants the name of a data store, not ${JSON.stringify(given)}` };
+  const name = storeIdOf(given) ?? given;
+  return typeof name === "string" ? { value: name } : { problem: `wants the name of a data store, not ${JSON.stringify(given)}` };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../json.ts";
+import { storeIdOf } from "./data-store-prop.ts";
 import { type PropDeclaration, kindOf } from "./kinds.ts";
 import type { PropFacts } from "./prop-kind.ts";
 
@@ -41,7 +42,7 @@ export function isReference({ kind }: PropDeclaration): boolean {
 /** Names of the data stores that these values give to a component: it reaches no others. */
 export function dataStoresOf(props: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
   return props.flatMap(({ kind, name }) => {
-    const store = kind === "data-store" ? configured[name] : undefined;
+    const store = kind === "data-store" ? (storeIdOf(configured[name]) ?? configured[name]) : undefined;
     return typeof store === "string" ? [store] : [];
   });
 }

@@ -8,6 +8,8 @@ export interface WorkflowBinding {
   readonly accounts: Readonly<Record<string, string>>;
   /** Id in the file → source or workflow of this server. */
   readonly sources: Readonly<Record<string, string>>;
+  /** Id in the file → name of a data store of this server. */
+  readonly stores: Readonly<Record<string, string>>;
   /** Id in the file → schedule, as a timer is given, that the file does not tell. */
   readonly schedules: Readonly<Record<string, JsonObject>>;
   /** While a change goes on: who may be heard by then, before it or after it. Whoever finds it cut off tidies up. */
@@ -23,18 +25,19 @@ export interface Heard {
 }
 
 /** As a deployed component keeps it. */
-export function bindingValue({ triggers, accounts, sources, schedules, warnings, touched }: WorkflowBinding): JsonObject {
+export function bindingValue({ triggers, accounts, sources, stores, schedules, warnings, touched }: WorkflowBinding): JsonObject {
   return {
     triggers: triggers.map((id) => id ?? null),
     accounts: { ...accounts },
     sources: { ...sources },
+    stores: { ...stores },
     schedules: { ...schedules },
     warnings: [...warnings],
     touched: touched.map((one) => ({ ...one })),
   };
 }
 
-export function bindingOf({ triggers, accounts, sources, schedules, warnings, touched }: JsonObject): WorkflowBinding {
+export function bindingOf({ triggers, accounts, sources, stores, schedules, warnings, touched }: JsonObject): WorkflowBinding {
   return {
     triggers: Array.isArray(triggers) ? triggers.map((id) => (typeof id === "string" ? id : undefined)) : [],
     accounts: textsOf(accounts),
@@ -43,6 +46,7 @@ export function bindingOf({ triggers, accounts, sources, schedules, warnings, to
     ),
     warnings: Array.isArray(warnings) ? warnings.map(String) : [],
     sources: textsOf(sources),
+    stores: textsOf(stores),
     schedules: Object.fromEntries(
       Object.entries(isJsonObject(schedules) ? schedules : {}).flatMap(([id, given]) => (isJsonObject(given) ? [[id, given]] : [])),
     ),

@@ -5,6 +5,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json
 import { dataStoresOf, withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { accountIdOf } from "../../domain/props/app-prop.ts";
+import { storeIdOf } from "../../domain/props/data-store-prop.ts";
 import { withComputedDefaults } from "../../domain/workflow/step-props.ts";
 import type { CodeStep } from "../../domain/workflow/workflow.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
@@ -29,6 +30,8 @@ export interface StepSurroundings {
   readonly env: Readonly<Record<string, string>>;
   /** Id in the file → account of this server. */
   readonly accounts: Readonly<Record<string, string>>;
+  /** Id in the file → name of a data store of this server. */
+  readonly stores: Readonly<Record<string, string>>;
   /** For one call, an expression included. */
   readonly deadlineMs: number;
   /** Whoever debugs its steps. */
@@ -57,14 +60,14 @@ interface StepCalling extends ActionContext {
 
 /** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
 export async function callStep(ports: StepPorts, surroundings: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
-  const { accounts, deadlineMs, debug } = surroundings;
+  const { deadlineMs, debug } = surroundings;
   const { step, component, terms, steps, context, thirdParties } = calling;
   try {
     const env = variablesOf(surroundings);
     return await ports.bench.use({ code: { kind: "saved", component }, env, debug }, async (loaded) => {
       const ask = askOf(ports, loaded, deadlineMs);
       const props = withComputedDefaults(component.definition.props, step.props);
-      const given = withOwnAccounts((await evaluated(props, { steps, context }, async () => ask)) ?? {}, accounts);
+      const given = withOwnIds((await evaluated(props, { steps, context }, async () => ask)) ?? {}, surroundings);
       const { configured, dynamicProps, notes } = await callValues({ store: ports.store, loaded, ask, step }, given);
       const declared = withDynamicProps(component.definition.props, dynamicProps);
       for (const name of dataStoresOf(declared, configured)) await ports.store.createDataStore(name, ports.clock.now());
@@ -102,13 +105,13 @@ function askOf(ports: StepPorts, { unit, component }: LoadedAction, deadlineMs: 
   };
 }
 
-/** Accounts that the file names by ids of elsewhere stand for those of this server. */
-function withOwnAccounts(given: JsonValue, accounts: StepSurroundings["accounts"]): JsonObject {
+/** Accounts and data stores that the file names by ids of elsewhere stand for those of this server. */
+function withOwnIds(given: JsonValue, { accounts, stores }: StepSurroundings): JsonObject {
   if (!isJsonObject(given)) return {};
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
-      const own = accounts[accountIdOf(value) ?? ""];
-      return [name, own === undefined ? value : { authProvisionId: own }];
+      const [account, store] = [accounts[accountIdOf(value) ?? ""], stores[storeIdOf(value) ?? ""]];
+      return [name, account === undefined ? (store ?? value) : { authProvisionId: account }];
     }),
   );
 }

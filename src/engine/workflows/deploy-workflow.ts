@@ -7,6 +7,7 @@ import { subscribeAutomatically } from "../sources/deploy.ts";
 import { refuseForeignCode } from "../sources/debug.ts";
 import { claimSlug, withSlug } from "../sources/slugs.ts";
 import { type BoundAccounts, bindAccounts } from "./bind-accounts.ts";
+import { bindStores } from "./bind-stores.ts";
 import { type Bindings, bindTriggers } from "./bind-triggers.ts";
 import { type BuiltWorkflow, type WorkflowFiles, buildWorkflow, idInFiles } from "./build-workflow.ts";
 import { listen, whileListeningTo } from "./listening.ts";
@@ -21,6 +22,8 @@ interface Stand {
   readonly accounts?: Readonly<Record<string, string>>;
   /** Id in the file → id or slug of a source or workflow here. */
   readonly sources?: Readonly<Record<string, string>>;
+  /** Id in the file → name of a data store here. */
+  readonly stores?: Readonly<Record<string, string>>;
   /** Id in the file → schedule, as a timer is given. */
   readonly schedules?: Readonly<Record<string, JsonObject>>;
 }
@@ -50,7 +53,7 @@ export interface ChangeRequest extends Stand, Tracked {
   readonly keepsSlug?: boolean | undefined;
 }
 
-const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, schedules: {}, warnings: [], touched: [] };
+const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, stores: {}, schedules: {}, warnings: [], touched: [] };
 
 /** Folder → steps, each loaded once → record → triggers → shown. When anything fails nothing is left. */
 export async function deployWorkflow(ports: WorkflowChangePorts, around: WorkflowSurroundings, request: WorkflowRequest): Promise<LiveWorkflow> {
@@ -182,6 +185,7 @@ async function bind(
   const given = { ...binding.accounts, ...stand.accounts };
   const { accounts, warnings } = bindAccounts(built, { given, known: await store.listAccounts() });
   const sources = { ...binding.sources, ...stand.sources };
+  const stores = bindStores(built, { given: { ...binding.stores, ...stand.stores }, known: (await store.listDataStores()).map(({ name }) => name) });
   const schedules = { ...binding.schedules, ...stand.schedules };
   const bound = bindTriggers(built.workflow.triggers, {
     binding: { ...binding, sources, schedules },
@@ -194,10 +198,11 @@ async function bind(
     accounts,
     binding: {
       touched: [],
-      warnings: [...warnings, ...bound.warnings],
+      warnings: [...warnings, ...stores.warnings, ...bound.warnings],
       triggers: bound.triggers.map((trigger) => trigger?.id),
       accounts: { ...binding.accounts, ...accounts },
       sources,
+      stores: stores.stores,
       schedules,
     },
   };

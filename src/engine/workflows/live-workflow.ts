@@ -121,7 +121,8 @@ export class LiveWorkflow {
     const { env, configured, componentId } = this.source;
     // Runs that go on on an earlier version are of whoever has made that.
     const debug = code.id === componentId ? this.debug : undefined;
-    return { workflowId: this.id, env, accounts: bindingOf(configured).accounts, deadlineMs: workflow.settings.timeout * 1000, debug };
+    const { accounts, stores } = bindingOf(configured);
+    return { workflowId: this.id, env, accounts, stores, deadlineMs: workflow.settings.timeout * 1000, debug };
   }
 
   /** What its runs work with. */

@@ -2,6 +2,7 @@ import { PdError } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { dataStoresOf } from "../../domain/props/declared-props.ts";
+import type { WorkflowBinding } from "../../domain/workflow/binding.ts";
 import { type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { WorkflowStore } from "../../ports/workflow-store.ts";
@@ -28,8 +29,9 @@ export async function readPlan(store: PlanStore, id: SavedId): Promise<WorkflowP
 }
 
 /** Names of the data stores that a file gives to its steps; what an expression comes to is known when the step runs. */
-export function dataStoresIn({ workflow, steps }: WorkflowPlan): readonly string[] {
-  return [...everyStep(workflow.steps)].flatMap((step) =>
+export function dataStoresIn({ workflow, steps }: WorkflowPlan, { stores }: Pick<WorkflowBinding, "stores">): readonly string[] {
+  const given = [...everyStep(workflow.steps)].flatMap((step) =>
     step.kind === "code" ? dataStoresOf(steps.get(step.namespace)?.definition.props ?? [], step.props) : [],
   );
+  return given.map((name) => stores[name] ?? name);
 }

@@ -17,6 +17,7 @@ import { type ChangeRequest, type WorkflowRequest, changeWorkflow, deployWorkflo
 import { alreadyDebugged } from "../sources/debug.ts";
 import { settle } from "./listening.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
+import { bindingOf } from "../../domain/workflow/binding.ts";
 import { dataStoresIn } from "./plan.ts";
 import type { RehearsalPorts } from "./rehearse-run.ts";
 import { Repeats } from "./repeats.ts";
@@ -210,7 +211,7 @@ export class Workflows {
     // Of one whose files cannot be read nobody knows.
     const mayUse = async (live: LiveWorkflow): Promise<boolean> =>
       live.plan().then(
-        (plan) => dataStoresIn(plan).includes(name),
+        (plan) => dataStoresIn(plan, bindingOf(live.source.configured)).includes(name),
         () => true,
       );
     const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await mayUse(live)) ? [live.source.slug] : [])));

@@ -1,5 +1,6 @@
 /** Workflows and their runs as the wire has them (workflows.md §3). */
 import type {
+  ForeignId,
   RehearsedRunRecord,
   RunRecord,
   RunStepRecord,
@@ -16,13 +17,15 @@ import { type PropDeclaration, kindOf } from "../../domain/props/kinds.ts";
 
 import { shownValue } from "../../domain/props/secret-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import { overProblem, scheduleInput } from "../../domain/schedule.ts";
+import { describeSchedule, overProblem, parseTimer, scheduleInput } from "../../domain/schedule.ts";
 import { STARS } from "../../domain/secrets.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import { type CodeStep, type Step, type WorkflowTrigger, innerLists } from "../../domain/workflow/workflow.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { accountsIn } from "../../engine/workflows/bind-accounts.ts";
+import { storesIn } from "../../engine/workflows/bind-stores.ts";
 import { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
 import type { UnreadableWorkflow } from "../../engine/workflows/unreadable-workflows.ts";
 import type { WorkflowPlan } from "../../engine/workflows/plan.ts";
@@ -53,6 +56,7 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
       ...(throttle === undefined ? {} : { throttle: { ...throttle } }),
     },
     accounts: { ...bindingOf(source.configured).accounts },
+    foreign: await foreignIds(engine, live, plan),
     warnings: [
       ...plan.code.definition.warnings,
       ...bindingOf(source.configured).warnings,
@@ -88,11 +92,43 @@ function unreadableRecord(engine: Engine, { id, name, slug, version, createdAt, 
     env: [],
     settings: {},
     accounts: {},
+    foreign: [],
     warnings: [problem],
     runs: { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 },
     triggers: [],
     steps: [],
   };
+}
+
+/** Ids of elsewhere in its file, each with what was chosen for it here. */
+async function foreignIds(engine: Engine, live: LiveWorkflow, plan: WorkflowPlan): Promise<ForeignId[]> {
+  const { accounts, stores, sources, schedules, triggers: ids } = bindingOf(live.source.configured);
+  const named = await engine.accounts.list(undefined);
+  const own = engine.workflows.triggersOf(live);
+  const byTrigger = plan.workflow.triggers.flatMap((trigger, index): ForeignId[] => {
+    const usedBy = { used_by: ["trigger"] };
+    if (trigger.kind === "events") {
+      const emitter = ids[index];
+      const there = emitter !== undefined && engine.isDeployed(emitter) ? engine.findDeployed(emitter, "show").slug : undefined;
+      const isForeign = sources[trigger.emitter] !== undefined || there === undefined;
+      return isForeign ? [{ id: trigger.emitter, kind: "source", ...usedBy, ...(there === undefined ? {} : { here: there }) }] : [];
+    }
+    if (trigger.id === undefined) return [];
+    if (trigger.kind === "http") return [{ id: trigger.id, kind: "endpoint", ...usedBy, here: own.find(({ outline }) => outline.id === ids[index])?.endpoint }];
+    const schedule = schedules[trigger.id];
+    const parsed = schedule === undefined ? trigger.schedule : parseTimer(schedule);
+    const here = parsed === undefined || typeof parsed === "string" ? undefined : describeSchedule("schedule" in parsed ? parsed.schedule : parsed);
+    return [{ id: trigger.id, kind: "schedule", ...usedBy, here }];
+  });
+  return [
+    ...accountsIn(plan).flatMap(({ id, steps }): ForeignId[] => {
+      const account = accounts[id];
+      const here = named.find((one) => one.id === account)?.name ?? account;
+      return account === undefined ? [] : [{ id, kind: "account", used_by: [...steps], here }];
+    }),
+    ...storesIn(plan).map(({ id, steps }): ForeignId => ({ id, kind: "data store", used_by: [...steps], here: stores[id] })),
+    ...byTrigger,
+  ];
 }
 
 /** What it listened to, and is there no more. */

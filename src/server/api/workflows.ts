@@ -26,18 +26,16 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       }),
     ),
     route(workflows.deploy, async ({ params, progress }) => {
-      const { name, slug, env = {}, active = params.settings?.auto_deploy, accounts, sources, schedules } = params;
+      const { name, slug, env = {}, active = params.settings?.auto_deploy } = params;
       const files = await deployedFiles(engine, params);
-      const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
-      const live = await kept.deploy({ files, name, slug, env, active, progress, ...stand });
+      const live = await kept.deploy({ files, name, slug, env, active, progress, ...standOf(params) });
       return { data: await workflowRecord(engine, live) };
     }),
     route(workflows.get, async ({ part }) =>
       shownWorkflow(engine, kept.unreadable.find(({ id, slug }) => id === part("id") || slug === part("id")) ?? kept.find(part("id"))),
     ),
     route(workflows.update, async ({ params, part, progress, caller }) => {
-      const { files, name, env, active, accounts, sources, schedules, if_version: ifVersion, keep_slug: keepsSlug } = params;
-      const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
+      const { files, name, env, active, if_version: ifVersion, keep_slug: keepsSlug } = params;
       const change = {
         ...(files && { files: checkedFiles(files) }),
         name,
@@ -47,7 +45,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
         keepsSlug,
         progress,
         isForeign: isForeign(caller()),
-        ...stand,
+        ...standOf(params),
       };
       const live = kept.find(part("id"), "update workflow");
       return { data: await workflowRecord(engine, await kept.update(live, change)) };
@@ -62,7 +60,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
     route(workflows.files, async ({ params, part }) => {
       const live = kept.find(part("id"), "show files of");
       const version = params.version ?? live.source.version;
-      const { accounts, sources, schedules } = bindingOf(live.source.configured);
+      const { accounts, sources, stores, schedules } = bindingOf(live.source.configured);
       const env = params.secrets ? { env: { ...live.source.env } } : {};
       return {
         data: {
@@ -71,6 +69,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
           ...env,
           accounts: { ...accounts },
           sources: { ...sources },
+          stores: { ...stores },
           schedules: { ...schedules },
         },
       };
@@ -85,6 +84,11 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
     }),
     ...runRoutes(engine),
   ];
+}
+
+/** What stands for ids that the file brings from elsewhere, as far as it is given. */
+function standOf({ accounts, sources, stores, schedules }: z.output<typeof workflows.update.params>) {
+  return { ...(accounts && { accounts }), ...(sources && { sources }), ...(stores && { stores }), ...(schedules && { schedules }) };
 }
 
 function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
