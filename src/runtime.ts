@@ -37,6 +37,7 @@ import { lateOAuthServer } from "./system/late-oauth-server.ts";
 import { osKeyring } from "./system/os-keyring.ts";
 import { OwnPorts } from "./system/own-ports.ts";
 import { prober } from "./system/prober.ts";
+import { RunFilesFolder } from "./system/run-files-folder.ts";
 import { isAlive } from "./system/processes.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
 import { openVault } from "./system/secret-key.ts";
@@ -276,6 +277,7 @@ async function startPlugs(
     origin: urlOrigin,
     oauth: lateOAuthServer,
     prober: prober(userAgent),
+    runFiles: new RunFilesFolder(join(home, "run-files")),
     clock: plugs.clock ?? systemClock,
     log,
     feed,

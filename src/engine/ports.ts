@@ -7,6 +7,7 @@ import type { Meter } from "../ports/meter.ts";
 import type { OAuthServer } from "../ports/oauth-server.ts";
 import type { Prober } from "../ports/prober.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
+import type { RunFiles } from "../ports/run-files.ts";
 import type { Runner } from "../ports/runner.ts";
 import type { Sender } from "../ports/sender.ts";
 import type { ListenerId } from "../domain/ids.ts";
@@ -32,6 +33,7 @@ export interface EnginePorts {
   readonly prober: Prober;
   /** Accounts for calls: the engine's own. */
   readonly credentials: Credentials;
+  readonly runFiles: RunFiles;
   readonly meter: Meter;
   readonly settings: EngineSettings;
   /** Places for processes of sources: the engine's own. */

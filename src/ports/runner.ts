@@ -6,6 +6,7 @@ import type { OutsideAnswer, OutsideRequest } from "../domain/exchange.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
+import type { RunFileRequest } from "../domain/run-files.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 
 /** What encloses units. `wall`: namespaces of their own; `belt`: Node's permission model alone; `auto`: the wall where it can be had. */
@@ -32,6 +33,13 @@ export interface UnitCode {
   readonly epoch?: number;
 }
 
+/** The files that a step shares with the other steps of its run, as `/tmp`. */
+export interface CallFiles {
+  readonly isEmpty: boolean;
+  /** Throws for what is not allowed, with a text that the step is told. */
+  answer(request: RunFileRequest): Promise<JsonValue>;
+}
+
 export interface CallRequest {
   readonly id: InvocationId;
   readonly method: Method;
@@ -51,6 +59,8 @@ export interface CallRequest {
   readonly asksHost?: true | undefined;
   /** The time that it sees, epoch ms; absent: the real one. */
   readonly nowMs?: number | undefined;
+  /** Absent: `/tmp` is the process's own. */
+  readonly files?: CallFiles | undefined;
 }
 
 /** What leaves a call before it ends. */

@@ -1,9 +1,15 @@
-import type { DataStoreRequest } from "../domain/data-store.ts";
 import { messageOf } from "../domain/errors.ts";
 import type { OutsideRequest } from "../domain/exchange.ts";
 import type { JsonValue } from "../domain/json.ts";
-import type { UnitEvents } from "../ports/runner.ts";
-import type { ToChild, ToHost } from "./protocol.ts";
+import { isRunFileRequest } from "../domain/run-files.ts";
+import type { CallFiles, UnitEvents } from "../ports/runner.ts";
+import type { HostQuestion, ToChild, ToHost } from "./protocol.ts";
+
+/** What a call may ask for. */
+export interface CallReach {
+  readonly dataStores: readonly string[];
+  readonly files: CallFiles | undefined;
+}
 
 /** Questions of a process that wait for their answer. */
 const MOST_ASKS = 1000;
@@ -19,11 +25,11 @@ export class Answers {
     this.#send = send;
   }
 
-  /** What goes wrong is thrown there. `dataStores`: those that the call may reach; `undefined`: it has ended. */
-  async answer({ number, request }: Extract<ToHost, { type: "child:ask" }>, dataStores: readonly string[] | undefined): Promise<void> {
+  /** What goes wrong is thrown there. `reach`: what the call may ask for; `undefined`: it has ended. */
+  async answer({ number, request }: Extract<ToHost, { type: "child:ask" }>, reach: CallReach | undefined): Promise<void> {
     this.#open++;
     try {
-      const value = await this.#answerTo(request, dataStores);
+      const value = await this.#answerTo(request, reach);
       this.#send({ type: "host:answer", number, ...(value === undefined ? {} : { value }) });
     } catch (error) {
       this.#send({ type: "host:answer", number, error: messageOf(error) });
@@ -32,11 +38,15 @@ export class Answers {
     }
   }
 
-  async #answerTo(request: DataStoreRequest | OutsideRequest, dataStores: readonly string[] | undefined): Promise<JsonValue | undefined> {
+  async #answerTo(request: HostQuestion, reach: CallReach | undefined): Promise<JsonValue | undefined> {
     if (this.#open > MOST_ASKS) throw new Error(`a component may ask its data stores ${MOST_ASKS} things at once`);
-    if (dataStores === undefined) throw new Error("the call has ended: await what uses a data store");
+    if (reach === undefined) throw new Error("the call has ended: await what uses a data store");
     if (request.operation === "fetch") return answerOutside(this.#events, request);
-    if (!dataStores.includes(request.store)) throw new Error(`the component was not given the data store "${request.store}"`);
+    if (isRunFileRequest(request)) {
+      if (reach.files === undefined) throw new Error("the call has no run whose files it could share");
+      return reach.files.answer(request);
+    }
+    if (!reach.dataStores.includes(request.store)) throw new Error(`the component was not given the data store "${request.store}"`);
     return this.#events.ask?.(request);
   }
 }

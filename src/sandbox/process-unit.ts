@@ -4,7 +4,7 @@ import { propFacts } from "../domain/props/declared-props.ts";
 import { secretVariables } from "../domain/secrets.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { type PrintedAmount, keepLine } from "./call-log.ts";
-import { Answers } from "./answers.ts";
+import { Answers, type CallReach } from "./answers.ts";
 import type { ChildExit, ChildProcess, ChildSettings } from "./child-process.ts";
 import { GivenCalls } from "./given-calls.ts";
 import { HeldEmits } from "./held-emits.ts";
@@ -29,12 +29,11 @@ interface CallEnd {
   readonly settle: (result: RunResult) => void;
 }
 
-interface CallInFlight {
+interface CallInFlight extends CallReach {
   readonly logs: LogLine[];
   readonly printed: PrintedAmount;
   readonly deadlineAt: number;
   readonly deadlineMs: number;
-  readonly dataStores: readonly string[];
   /** `undefined` once it is settled: V8 keeps the entries of a map that was outgrown, for a while, and all that they hold. */
   end: CallEnd | undefined;
 }
@@ -113,15 +112,16 @@ export class ProcessUnit implements Unit {
   }
 
   call(request: CallRequest, report: CallReport): Promise<RunResult> {
-    const { id, method, triggerText, configured, dynamicProps = [], secrets, dataStores, endpoint, deadlineMs, asksHost, nowMs } = request;
+    const { id, method, triggerText, configured, dynamicProps = [], secrets, dataStores, endpoint, deadlineMs, asksHost, nowMs, files } = request;
     this.#mask.add(secrets);
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
     return new Promise((settle) => {
       const deadlineAt = this.#time.now() + deadlineMs;
-      this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, logs: [], printed: { lines: 0, size: 0 }, end: { report, settle } });
+      this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, files, logs: [], printed: { lines: 0, size: 0 }, end: { report, settle } });
       this.#lastCall = id;
       this.#given.add(id);
-      const call: HostCall = { type: "host:call", id, method, configured, endpoint, dynamicProps: dynamicProps.map(propFacts), asksHost, nowMs };
+      const shared = files === undefined ? {} : { files: { isEmpty: files.isEmpty } };
+      const call: HostCall = { type: "host:call", id, method, configured, endpoint, dynamicProps: dynamicProps.map(propFacts), asksHost, nowMs, ...shared };
       this.#child.send(call, triggerText === undefined ? undefined : runText(call, triggerText));
       void this.#watchDeadlines();
     });
@@ -198,7 +198,7 @@ export class ProcessUnit implements Unit {
       case "child:log":
         return this.#log(message.id, message.line);
       case "child:ask":
-        return void this.#answers.answer(message, this.#inFlight.get(message.id)?.dataStores);
+        return void this.#answers.answer(message, this.#inFlight.get(message.id));
       case "child:respond":
         return this.#inFlight.get(message.id)?.end?.report.respond(message.response, message.isUnsettled);
       case "child:emitted":

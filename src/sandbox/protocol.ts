@@ -5,10 +5,11 @@ import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { OutsideRequest } from "../domain/exchange.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps } from "../domain/props/declared-props.ts";
+import type { RunFileRequest } from "../domain/run-files.ts";
 import type { PropFacts } from "../domain/props/prop-kind.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 10;
+export const PROTOCOL = 11;
 
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
@@ -31,6 +32,8 @@ export interface HostCall {
   readonly dynamicProps: readonly PropFacts[];
   readonly asksHost?: true | undefined;
   readonly nowMs?: number | undefined;
+  /** `/tmp` is that of its run. */
+  readonly files?: { readonly isEmpty: boolean } | undefined;
 }
 
 /** What the host says. All messages travel as JSON. */
@@ -76,6 +79,9 @@ export interface CallPart {
   readonly touched: TouchedKeys;
 }
 
+/** What a call may ask the host. */
+export type HostQuestion = DataStoreRequest | OutsideRequest | RunFileRequest;
+
 /** What the child says. */
 export type ToHost =
   | { readonly type: "child:ready"; readonly protocol: number }
@@ -83,7 +89,7 @@ export type ToHost =
   | { readonly type: "child:preloaded" }
   | { readonly type: "child:loaded"; readonly definition: unknown }
   | { readonly type: "child:load-failed"; readonly outcome: Outcome }
-  | { readonly type: "child:ask"; readonly id: InvocationId; readonly number: number; readonly request: DataStoreRequest | OutsideRequest }
+  | { readonly type: "child:ask"; readonly id: InvocationId; readonly number: number; readonly request: HostQuestion }
   | { readonly type: "child:log"; readonly id: InvocationId | null; readonly line: RawLogLine }
   | { readonly type: "child:respond"; readonly id: InvocationId; readonly response: HttpResponse | BadResponse; readonly isUnsettled: boolean }
   /** A call that emits much tells of it as it goes; none of it counts before the call is done. */

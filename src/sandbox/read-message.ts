@@ -9,7 +9,8 @@ import type { InvocationId } from "../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLevel, Outcome, StateChanges, TouchedKeys } from "../domain/invocation.ts";
 import { isJsonValue, isRecord } from "../domain/json.ts";
 import { LIMITS, isPlainJsonText, isTooComplex } from "../domain/limits.ts";
-import type { CallPart, RawLogLine, ToHost } from "./protocol.ts";
+import { RUN_FILES, type RunFileRequest } from "../domain/run-files.ts";
+import type { CallPart, HostQuestion, RawLogLine, ToHost } from "./protocol.ts";
 
 type Reader = (message: Record<string, unknown>) => ToHost;
 
@@ -197,9 +198,34 @@ function headersOf(value: unknown): HttpResponse["headers"] {
   );
 }
 
-function requestOf(value: unknown): DataStoreRequest | OutsideRequest {
+function requestOf(value: unknown): HostQuestion {
   const asked = record(value, "request");
-  return asked["operation"] === "fetch" ? outsideOf(asked) : dataStoreOf(asked);
+  return asked["operation"] === "fetch" ? outsideOf(asked) : (runFileOf(asked) ?? dataStoreOf(asked));
+}
+
+function runFileOf({ operation, path: given, at, base64, isLast, isExecutable }: Record<string, unknown>): RunFileRequest | undefined {
+  const path = (): string => text(given, "path", LIMITS.name);
+  const place = (): number => (Number.isSafeInteger(at) && Number(at) >= 0 ? Number(at) : bad("place in a file"));
+  switch (operation) {
+    case "list-files":
+      return { operation };
+    case "read-file":
+      return { operation, path: path(), at: place() };
+    case "write-file":
+      return {
+        operation,
+        path: path(),
+        at: place(),
+        base64: text(base64, "part of a file", RUN_FILES.part * 2),
+        isLast: isLast === true,
+        isExecutable: isExecutable === true,
+      };
+    case "make-folder":
+    case "remove-file":
+      return { operation, path: path() };
+    default:
+      return undefined;
+  }
 }
 
 function outsideOf({ method, url, headers, body }: Record<string, unknown>): OutsideRequest {

@@ -9,7 +9,7 @@ import type { Emit } from "../../domain/event.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import type { CallReport, Unit } from "../../ports/runner.ts";
+import type { CallFiles, CallReport, Unit } from "../../ports/runner.ts";
 import type { Configuration } from "../runs/configure.ts";
 
 /** What an action did (platform.md §4.7). */
@@ -82,6 +82,8 @@ export interface CallTerms {
   readonly id: InvocationId;
   readonly deadlineMs: number;
   readonly report: CallReport;
+  /** What it shares with other calls as `/tmp`. */
+  readonly files?: CallFiles;
 }
 
 /** What it did, and the texts that it was given and that others must not see. */
@@ -98,13 +100,14 @@ export async function callAction(
   const memory = definition.props.some(({ kind }) => kind === "db") ? (definition.key ?? action.component.hash) : undefined;
   if (memory !== undefined) await recall(ports, action, memory);
   const reach = await ports.credentials.reachOf(withDynamicProps(definition.props, dynamicProps), configured);
-  const { id, deadlineMs, report } = terms ?? {
+  const { id, deadlineMs, report, files } = terms ?? {
     id: invocationId(clock.now(), clock.randomText(8)),
     deadlineMs: settings.deadlineMs,
     report: { log: () => {}, respond: () => {} },
+    files: undefined,
   };
   const method = { kind: "action", steps, context, ...(thirdParties === undefined ? {} : { thirdParties }) } as const;
-  const result = await action.unit.call({ id, method, ...reach, dynamicProps, endpoint: "", deadlineMs }, report);
+  const result = await action.unit.call({ id, method, ...reach, dynamicProps, endpoint: "", deadlineMs, files }, report);
   if (memory !== undefined) await remember(ports, action, { memory, changes: result.stateChanges });
   return { ...result, secrets: reach.secrets };
 }

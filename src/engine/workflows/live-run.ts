@@ -45,6 +45,8 @@ export interface RunHost {
   observeLine(id: InvocationId, line: LogLine): void;
   /** The client of its HTTP trigger gets this; `undefined`: the run does not answer. */
   answer(run: WorkflowRun, response: HttpResponse | undefined): void;
+  /** Nothing of it goes on or comes after this. */
+  ended(run: WorkflowRun): Promise<void>;
   /** Somebody may use the token while the step that has it still runs. */
   expect<Value>(token: string, run: WorkflowRun, work: () => Promise<Value>): Promise<Value>;
 }
@@ -173,6 +175,7 @@ export class LiveRun {
     if (!hasEnded(run) && !this.#isCancelled && host.signal.aborted) throw new PdError("PD_STOPPING", `Run ${this.id} waits for the next start of the server`);
     const after = this.#stateAfter();
     if (after !== run && !this.#isCancelled) await host.noteRun(after);
+    if (hasEnded(after) || this.#isCancelled) await host.ended(after);
     const { status, headers, body, encoding } = this.#response ?? {};
     host.answer(run, status === undefined ? undefined : httpResponse({ status, headers, body, encoding }));
   }

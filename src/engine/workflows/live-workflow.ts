@@ -8,6 +8,7 @@ import type { ComponentStore } from "../../ports/component-store.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { Log } from "../../ports/log.ts";
+import type { RunFiles } from "../../ports/run-files.ts";
 import type { RunStore } from "../../ports/run-store.ts";
 import type { WorkflowStore } from "../../ports/workflow-store.ts";
 import { type CommitPorts, commitRun } from "../runs/commit-run.ts";
@@ -21,6 +22,7 @@ import type { ExpectedTokens } from "./expected-tokens.ts";
 import { LiveRun, type RunHost } from "./live-run.ts";
 import { type WorkflowPlan, readPlan } from "./plan.ts";
 import { runContext, triggerContext } from "./run-context.ts";
+import { filesForCall } from "./run-folder.ts";
 import { Slots } from "./slots.ts";
 import { Throttle } from "./throttle.ts";
 
@@ -30,6 +32,7 @@ export interface WorkflowPorts extends CommitPorts, StepPorts {
   readonly settings: Pick<EngineSettings, "endpointUrl" | "deadlineMs">;
   readonly answers: Answers;
   readonly tokens: ExpectedTokens;
+  readonly runFiles: RunFiles;
   /** The user that this server belongs to. */
   readonly ownerId: string;
   /** Told that a step waits, which may be due first. */
@@ -192,8 +195,16 @@ export class LiveWorkflow {
     const { clock, store } = this.#ports;
     const run = await store.getRun(id);
     if (run?.workflowId !== this.id || !(await store.cancelRun(id, clock.now(), reason))) return false;
-    this.#live.get(id)?.cancel();
+    const live = this.#live.get(id);
+    if (live === undefined) await this.#dropFiles(id);
+    else live.cancel();
     return true;
+  }
+
+  /** A run has ended without them: what cannot be removed now is removed at the next start. */
+  async #dropFiles(id: RunId): Promise<void> {
+    const { runFiles, log } = this.#ports;
+    await runFiles.drop(id).catch((error: unknown) => log.warn("files of a run that has ended cannot be removed", { run: id, reason: messageOf(error) }));
   }
 
   /** Resolves when nothing goes on. */
@@ -276,6 +287,7 @@ export class LiveWorkflow {
     log.error("a run of a workflow has failed outside its steps", { run: id, reason: messageOf(error) });
     if (run === undefined) return;
     await store.noteRun({ ...run, state: "failed", endedAt: clock.now(), failure: { namespace: "workflow", path: "", message: messageOf(error) } });
+    await this.#dropFiles(id);
     this.#host.answer(run, undefined);
   }
 
@@ -309,11 +321,12 @@ export class LiveWorkflow {
         const run = await store.getRun(id);
         return run === undefined ? undefined : { run, records: await store.stepRecords(id) };
       },
-      call: async (_run, { plan, step, path: _path, ...calling }) => {
+      call: async (run, { plan, step, path: _path, terms, ...calling }) => {
         const component = plan.steps.get(step.namespace);
         if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run step ${step.namespace}: its code is gone`);
         const watched = plan.workflow.settings.records ? ({ thirdParties: { kind: "recorded" } } as const) : {};
-        return callStep(ports, this.surroundings(plan), { step, component, ...calling, ...watched });
+        const files = await filesForCall(ports.runFiles, run.id, terms.id);
+        return callStep(ports, this.surroundings(plan), { step, component, terms: { ...terms, files }, ...calling, ...watched });
       },
       decide: async (run, { value, steps }) =>
         decide(ports, this.surroundings(await this.plan(run.version)), { value, steps, context: runContext(this.#owner, run) }),
@@ -333,6 +346,7 @@ export class LiveWorkflow {
       observe: (id, trigger, at) => feed.observe(this.id, { kind: "started", id, at, trigger }),
       observeLine: (id, line) => feed.observe(this.id, { kind: "line", id, line }),
       answer: ({ trigger: { messageId, kind } }, response) => (kind === "http" && messageId !== undefined ? answers.settle(messageId, response) : undefined),
+      ended: (run) => this.#dropFiles(run.id),
       expect: (token, run, work) => tokens.during(token, run, work),
     };
   }

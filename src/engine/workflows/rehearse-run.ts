@@ -68,6 +68,7 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
     observe: () => {},
     observeLine: () => {},
     answer: () => {},
+    ended: async () => {},
     expect: (_token, _run, work) => work(),
   };
   try {

@@ -7,7 +7,7 @@ import { type Named, theNamed } from "../../domain/named.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import { type EventTrigger, type HttpTrigger, withTimezones } from "../../domain/trigger.ts";
 import { KeyedTurns } from "../../domain/turns.ts";
-import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
+import { type RunState, type StepRecord, type WorkflowRun, hasEnded } from "../../domain/workflow/run.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { RunPage } from "../../ports/workflow-store.ts";
 import type { Hosting } from "../sources/hosted-sources.ts";
@@ -78,6 +78,17 @@ export class Workflows {
         this.#ports.log.error("a change of a workflow that was cut off cannot be settled", { workflow: live.id, reason: messageOf(error) }),
       );
     this.#waits.start();
+    await this.#dropFilesOfEnded();
+  }
+
+  /** A server that was cut off, or a workflow that was deleted, leaves files of runs that nobody goes on with. */
+  async #dropFilesOfEnded(): Promise<void> {
+    const { store, runFiles, log } = this.#ports;
+    for (const id of await runFiles.runs()) {
+      const run = await store.getRun(id);
+      if (run !== undefined && !hasEnded(run)) continue;
+      await runFiles.drop(id).catch((error: unknown) => log.warn("files of a run that has ended cannot be removed", { run: id, reason: messageOf(error) }));
+    }
   }
 
   /** Newest first. */
@@ -144,6 +155,9 @@ export class Workflows {
       const triggers = this.triggersOf(live);
       await this.#ports.store.deleteSource(live.id);
       this.#byId.delete(live.id);
+      void this.#dropFilesOfEnded().catch((error: unknown) =>
+        this.#ports.log.warn("files of runs that are gone stay until the next start", { reason: messageOf(error) }),
+      );
       live.markGone();
       this.#ports.answers.giveUp(live.id);
       for (const trigger of triggers) this.#forget(trigger);

@@ -1,11 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { DataStoreRequest } from "../../domain/data-store.ts";
 import { type Emit, sizeOfEmit } from "../../domain/event.ts";
-import type { OutsideRequest } from "../../domain/exchange.ts";
 import type { InvocationId } from "../../domain/ids.ts";
 import type { BadResponse, HttpResponse, Outcome } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
-import type { CallPart } from "../protocol.ts";
+import type { CallPart, HostQuestion } from "../protocol.ts";
 import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 import { CallState } from "./call-state.ts";
 import { type State, jsonText } from "./state.ts";
@@ -19,7 +17,7 @@ export interface CallHost {
   late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
   /** A line that tells the author what does not do what it looks like. */
   note(id: InvocationId, text: string): void;
-  ask(id: InvocationId, request: DataStoreRequest | OutsideRequest): Promise<unknown>;
+  ask(id: InvocationId, request: HostQuestion): Promise<unknown>;
 }
 
 /** So many emits, or so many characters of them, leave together: the server takes them up while more are made. */
@@ -62,6 +60,8 @@ export class Call {
   #size = 0;
   /** What an action did so far through `$`, as JSON text. */
   report: (() => string) | undefined;
+  /** Where `/tmp` leads for it; absent: to that of the process. */
+  temporaryFolder: string | undefined;
   /** The time that its code sees, epoch ms; absent: the real one. */
   nowMs: number | undefined;
   /** An error that nobody caught while the call went on. */
@@ -99,7 +99,7 @@ export class Call {
   }
 
   /** Asks the host for what several processes share. */
-  ask(request: DataStoreRequest | OutsideRequest): Promise<unknown> {
+  ask(request: HostQuestion): Promise<unknown> {
     return this.#host.ask(this.id, request);
   }
 

@@ -14,6 +14,7 @@ import { threw } from "./failure.ts";
 import { addProps, buildInstance, methodOf } from "./instance.ts";
 import { callOptions, eventNames } from "./options.ts";
 import { State, jsonText } from "./state.ts";
+import { temporaryFolderFor } from "./tmp-folder.ts";
 
 type LoadMessage = Extract<ToChild, { type: "host:load" }>;
 
@@ -130,7 +131,9 @@ export class ComponentHost {
     this.#calls.set(call.id, call);
     if (message.asksHost === true) (await import("./third-parties.ts")).askHost(call);
     if (message.nowMs !== undefined) (await import("./given-time.ts")).giveTime(call, message.nowMs);
-    const outcome = await currentCall.run(call, () => this.#callMethod(message, call));
+    const outcome = await currentCall.run(call, () =>
+      message.files === undefined ? this.#callMethod(message, call) : this.#callWithFiles(message, call, message.files),
+    );
     await this.#endOfTurn();
     await call.state.untilFounded();
     this.#calls.delete(call.id);
@@ -162,6 +165,24 @@ export class ComponentHost {
     call.state.abandon();
     const reason = "it had read what a call wrote that was given up";
     this.#around.tell({ type: "child:done", id: call.id, outcome: { kind: "interrupted", reason }, part: { emits: [], stateChanges: {}, touched: {} } });
+  }
+
+  /** A call for which `/tmp` is that of its run. */
+  async #callWithFiles(message: HostCall, call: Call, { isEmpty }: NonNullable<HostCall["files"]>): Promise<CallEnd> {
+    const { RunFolder } = await import("./run-folder.ts");
+    const folder = new RunFolder(temporaryFolderFor(call.id), { isEmpty, ask: (request) => call.ask(request) });
+    try {
+      await folder.fetch();
+      call.temporaryFolder = folder.path;
+      const end = await this.#callMethod(message, call);
+      await folder.keep((text) => call.note(text));
+      return end;
+    } catch (error) {
+      return threw(error);
+    } finally {
+      call.temporaryFolder = undefined;
+      await folder.clear();
+    }
   }
 
   async #callMethod(message: HostCall, call: Call): Promise<CallEnd> {

@@ -5,7 +5,10 @@
 import fs, { mkdirSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, join, normalize } from "node:path";
+import type { InvocationId } from "../../domain/ids.ts";
 import { isRecord } from "../../domain/json.ts";
+import { PROGRAMS_WORD } from "../protocol.ts";
+import { currentCall } from "./call.ts";
 import { type Callable, textOf, wrap } from "./file-functions.ts";
 
 /** Where a path leads. */
@@ -14,21 +17,40 @@ type Led = (path: unknown) => unknown;
 /** Functions whose second value is a path as well. */
 const TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
 
-/** Leads /tmp to the folder `tmp` beside what is running. */
+/** Where the process is. Its code may go elsewhere. */
+let folder = "";
+
+/** The `/tmp` of a step that shares one with the other steps of its run. Programs see that of their process, in which there is one call at a time then. */
+export function temporaryFolderFor(call: InvocationId): string {
+  return process.argv.includes(PROGRAMS_WORD) ? join(folder, "tmp") : join(folder, "runs", call);
+}
+
+/** Leads /tmp to that of the call, or to the folder `tmp` beside what is running. */
 export function redirectTmp(): void {
-  const folder = process.cwd();
+  folder = process.cwd();
   const home = dirname(dirname(dirname(folder)));
   const own = [home, dirname(process.argv[1] ?? folder)];
   const target = join(folder, "tmp");
-  let isMade = false;
+  const made = new Set<string>();
+  const within = (place: string, path: string): boolean => path === place || path.startsWith(`${place}/`);
+  const to = (place: string, rest: string): string => {
+    if (!made.has(place) || place !== target) mkdirSync(place, { recursive: true });
+    made.add(target);
+    return place + rest;
+  };
   const led = (path: unknown): unknown => {
     const text = textOf(path);
-    if (text === undefined || !/^\/tmp(\/|$)/.test(text)) return path;
+    if (text === undefined) return path;
+    const shared = currentCall.getStore()?.temporaryFolder;
+    // As `os.tmpdir()` names it.
+    if (shared !== undefined && shared !== target && text.startsWith(target)) {
+      const plain = normalize(text);
+      if (within(target, plain)) return to(shared, plain.slice(target.length));
+    }
+    if (!/^\/tmp(\/|$)/.test(text)) return path;
     const plain = normalize(text);
-    if (!/^\/tmp(\/|$)/.test(plain) || own.some((inside) => plain === inside || plain.startsWith(`${inside}/`))) return path;
-    if (!isMade) mkdirSync(target, { recursive: true });
-    isMade = true;
-    return target + plain.slice("/tmp".length);
+    if (!within("/tmp", plain) || own.some((inside) => within(inside, plain))) return path;
+    return to(shared ?? target, plain.slice("/tmp".length));
   };
   for (const module of [fs, fs.promises]) if (isRecord(module)) wrapAll(module, led);
   for (const owner of [fs.realpath, fs.realpathSync]) Object.assign(owner, { native: wrap(owner.native, (values) => firstLed(values, led)) });

@@ -1,0 +1,123 @@
+import { chmod, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { codeOf } from "../../domain/errors.ts";
+import { isRecord } from "../../domain/json.ts";
+import { RUN_FILES, type RunFileRequest } from "../../domain/run-files.ts";
+
+/** Asks the host, which keeps the files of the run. */
+type AskHost = (request: RunFileRequest) => Promise<unknown>;
+
+/** How a file is told from what it becomes. */
+interface Seen {
+  readonly isFolder: boolean;
+  readonly size: number;
+  readonly stamp: string;
+}
+
+/**
+ * What `/tmp` is for one call of a step: a folder that has what the steps before it have left. What the call has changed
+ * is handed to the host at its end.
+ */
+export class RunFolder {
+  /** Where `/tmp` leads. */
+  readonly path: string;
+  readonly #ask: AskHost;
+  readonly #isEmpty: boolean;
+  #given = new Map<string, Seen>();
+
+  constructor(path: string, { isEmpty, ask }: { isEmpty: boolean; ask: AskHost }) {
+    this.path = path;
+    this.#ask = ask;
+    this.#isEmpty = isEmpty;
+  }
+
+  /** Makes what the steps before have left. */
+  async fetch(): Promise<void> {
+    if (this.#isEmpty) return;
+    await mkdir(this.path, { recursive: true });
+    const listed = await this.#ask({ operation: "list-files" });
+    for (const file of Array.isArray(listed) ? listed.filter(isRecord) : []) {
+      const [path, place] = [String(file["path"]), join(this.path, String(file["path"]))];
+      if (file["kind"] === "folder") await mkdir(place, { recursive: true });
+      else await this.#fetchFile(path, place, file["isExecutable"] === true);
+    }
+    this.#given = await this.#look();
+  }
+
+  async #fetchFile(path: string, place: string, isExecutable: boolean): Promise<void> {
+    await mkdir(dirname(place), { recursive: true });
+    const file = await open(place, "w");
+    try {
+      for (let at = 0; ;) {
+        const part = Buffer.from(String(await this.#ask({ operation: "read-file", path, at })), "base64");
+        await file.write(part, 0, part.length, at);
+        at += part.length;
+        if (part.length < RUN_FILES.part) break;
+      }
+    } finally {
+      await file.close();
+    }
+    if (isExecutable) await chmod(place, 0o755);
+  }
+
+  /** Hands over what is new, what is another and what is gone. `note`: tells its author what is not kept. */
+  async keep(note: (text: string) => void): Promise<void> {
+    const now = await this.#look(note);
+    const bytes = [...now.values()].reduce((sum, { size }) => sum + size, 0);
+    if (bytes > RUN_FILES.bytes)
+      throw new RangeError(
+        `all files of one run in /tmp may have ${RUN_FILES.bytes / 2 ** 20} MB together, and these have ${Math.ceil(bytes / 2 ** 20)}: remove what no later step needs`,
+      );
+    for (const [path, { isFolder, stamp }] of now) {
+      if (this.#given.get(path)?.stamp === stamp) continue;
+      if (isFolder) await this.#ask({ operation: "make-folder", path });
+      else await this.#sendFile(path);
+    }
+    for (const path of this.#given.keys()) if (!now.has(path)) await this.#ask({ operation: "remove-file", path });
+  }
+
+  async #sendFile(path: string): Promise<void> {
+    const file = await open(join(this.path, path), "r");
+    try {
+      const isExecutable = ((await file.stat()).mode & 0o100) !== 0;
+      for (let at = 0; ;) {
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(RUN_FILES.part), 0, RUN_FILES.part, at);
+        const isLast = bytesRead < RUN_FILES.part;
+        await this.#ask({ operation: "write-file", path, at, base64: buffer.toString("base64", 0, bytesRead), isLast, isExecutable });
+        at += bytesRead;
+        if (isLast) return;
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** The process may have others to run. */
+  async clear(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
+  }
+
+  /** Path → what it is now; folders before what is in them. */
+  async #look(note: (text: string) => void = () => {}): Promise<Map<string, Seen>> {
+    const found = new Map<string, Seen>();
+    const look = async (folder: string): Promise<void> => {
+      for (const entry of await readdir(join(this.path, folder), { withFileTypes: true }).catch(noneYet)) {
+        const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+        if (entry.isDirectory()) {
+          found.set(path, { isFolder: true, size: 0, stamp: "folder" });
+          await look(path);
+        } else if (entry.isFile()) {
+          const { size, mtimeMs, ctimeMs, mode } = await stat(join(this.path, path));
+          found.set(path, { isFolder: false, size, stamp: `${size} ${mtimeMs} ${ctimeMs} ${mode}` });
+        } else note(`/tmp/${path} is neither a file nor a folder, and the steps after this one do not have it`);
+      }
+    };
+    await look("");
+    return found;
+  }
+}
+
+function noneYet(error: unknown): [] {
+  if (codeOf(error) === "ENOENT") return [];
+  throw error;
+}
