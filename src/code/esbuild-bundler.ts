@@ -6,7 +6,7 @@ import { type PackageSpec, isBareImport, parsePackageImport } from "../domain/pa
 import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
 import { namesIn } from "../domain/imported-names.ts";
 import { type BuildProblem, frameOf } from "../domain/build-problem.ts";
-import type { BuildResult, Bundler } from "../ports/bundler.ts";
+import type { BuildResult, BundleOptions, Bundler } from "../ports/bundler.ts";
 import { onService } from "./esbuild-service.ts";
 import { PackageImports, isBuiltIn } from "./package-imports.ts";
 import { VirtualFiles, asWritten, loaderOf } from "./virtual-files.ts";
@@ -28,8 +28,8 @@ export { same as defineSource, same as defineAction, same as defineApp };`;
  */
 export const esbuildBundler: Bundler = {
   hashOf,
-  async bundle(code: ComponentCode): Promise<BuildResult> {
-    const [component, ...imports] = await Promise.all([code, ...(code.imports ?? [])].map(bundleOne));
+  async bundle(code: ComponentCode, options: BundleOptions = {}): Promise<BuildResult> {
+    const [component, ...imports] = await Promise.all([bundleOne(code, options), ...(code.imports ?? []).map((part) => bundleOne(part))]);
     const parts = [component, ...imports];
     const problems = parts.flatMap((part) => (part?.kind === "failed" ? part.problems : []));
     if (problems.length > 0 || component?.kind !== "built") return { kind: "failed", problems };
@@ -51,8 +51,8 @@ function joined(specs: readonly PackageSpec[]): PackageSpec[] {
   return [...new Map(specs.toReversed().map((spec) => [spec.name, spec])).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function bundleOne(code: ComponentCode): Promise<BuildResult> {
-  const files = new VirtualFiles(code);
+async function bundleOne(code: ComponentCode, options: BundleOptions = {}): Promise<BuildResult> {
+  const files = new VirtualFiles(code, options);
   const packages = new PackageImports(files);
   try {
     const result = await onService(async () => (await compilePlain(code, files, packages)) ?? compile(code.path, files, packages));
@@ -61,7 +61,7 @@ async function bundleOne(code: ComponentCode): Promise<BuildResult> {
     return {
       kind: "built",
       hash: hashOf(code),
-      ...(files.constants.warnings.length === 0 ? {} : { warnings: files.constants.warnings }),
+      ...(files.warnings.length === 0 ? {} : { warnings: files.warnings }),
       bundle: { code: output?.text ?? "", map: readableMap(map?.text ?? ""), packages: packages.specs, imports: importsOf(result.metafile) },
     };
   } catch (error) {

@@ -10,6 +10,7 @@ import type { BuildProblem } from "../domain/build-problem.ts";
 import { ConstantAssignments } from "./constants.ts";
 import { isBuildFailure, problemOf } from "./esbuild-bundler.ts";
 import { holdService, letGoOf, onService, serviceLife } from "./esbuild-service.ts";
+import { legacyStepOf } from "./legacy-step.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
 import { ProjectRoot } from "../system/project-root.ts";
 import { readNow, readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
@@ -113,7 +114,7 @@ export class LocalComponent {
       if (typeof code === "string" && tries < MOST_TRIES) continue;
       if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#watched };
       // A file that is being written may have been compiled in another state than it was read in.
-      const isSame = inputs[basename(this.#place)]?.bytes === Buffer.byteLength(this.#constants.letThrow(this.#place, withImportsLeftAlone(code.text)));
+      const isSame = inputs[basename(this.#place)]?.bytes === Buffer.byteLength(compiledBy(this.#place, this.#constants)(this.#place, code.text));
       this.#known = isSame ? { names: importedNames(code), packages } : undefined;
       if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#watched };
     }
@@ -191,8 +192,13 @@ function contextOf(entry: string, root: ProjectRoot, constants: ConstantAssignme
     // The files are sent under the names that are imported, so what lies behind a link is taken to lie where the link is.
     preserveSymlinks: true,
     loader: { ".html": "text", ".md": "text", ".graphql": "text" },
-    plugins: [filesOf(root, constants)],
+    plugins: [filesOf(root, compiledBy(entry, constants))],
   });
+}
+
+/** How the compiler gets a file, in the place of how it is written. */
+function compiledBy(entry: string, constants: ConstantAssignments): (path: string, text: string) => string {
+  return (path, text) => constants.letThrow(path, withImportsLeftAlone((path === entry ? legacyStepOf(path, text)?.text : undefined) ?? text));
 }
 
 /** The compiler names a file once more for each way in which it is imported: `data.json with { type: 'json' }`. */
@@ -203,7 +209,7 @@ const CODE = /\.[cm]?[jt]sx?$/;
  * Reads files of the project for the compiler, and no others. An import whose path is put together is left alone: what
  * it means is known when it is run, and a large folder would keep the compiler for long.
  */
-function filesOf(root: ProjectRoot, constants: ConstantAssignments): Plugin {
+function filesOf(root: ProjectRoot, asCompiled: ReturnType<typeof compiledBy>): Plugin {
   return {
     name: "files-of-the-project",
     setup(compiling) {
@@ -211,7 +217,7 @@ function filesOf(root: ProjectRoot, constants: ConstantAssignments): Plugin {
         try {
           const place = await root.place(path);
           if (!CODE.test(path)) return (await stat(place)).isFile() ? undefined : { errors: [{ text: `Cannot read ${path}: it is not a regular file` }] };
-          return { contents: constants.letThrow(path, withImportsLeftAlone(await readStable(place))), loader: loaderOf(path) };
+          return { contents: asCompiled(path, await readStable(place)), loader: loaderOf(path) };
         } catch (error) {
           // The compiler would read it by itself, and wait for the end of a pipe that has come in its place meanwhile.
           return { errors: [{ text: messageOf(error) }] };

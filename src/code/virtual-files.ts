@@ -2,6 +2,8 @@ import { posix } from "node:path";
 import type { Loader } from "esbuild";
 import { GAP } from "../domain/imported-names.ts";
 import { ConstantAssignments } from "./constants.ts";
+import { legacyStepOf } from "./legacy-step.ts";
+import type { BundleOptions } from "../ports/bundler.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 
 const LOADERS: Readonly<Record<string, Loader>> = {
@@ -47,13 +49,16 @@ export function asWritten(text: string): string {
 /** The component's files by path, as an import finds them. */
 export class VirtualFiles {
   readonly #files: Map<string, string>;
+  readonly #legacy: string | undefined;
   readonly constants = new ConstantAssignments();
   /** By path: texts between quotes → line in which each comes first. */
   readonly #quoted = new Map<string, ReadonlyMap<string, number>>();
 
-  constructor({ path, text, files }: ComponentCode) {
+  constructor({ path, text, files }: ComponentCode, { isStep = false }: BundleOptions = {}) {
     this.#files = new Map(Object.entries(files).map(([name, content]) => [posix.normalize(name), content]));
-    this.#files.set(posix.normalize(path), text);
+    const legacy = isStep ? legacyStepOf(path, text) : undefined;
+    this.#files.set(posix.normalize(path), legacy?.text ?? text);
+    this.#legacy = legacy?.warning;
   }
 
   text(path: string): string | undefined {
@@ -79,6 +84,11 @@ export class VirtualFiles {
     const path = posix.normalize(posix.join(posix.dirname(importer), specifier));
     const candidates = [...ENDINGS.map((ending) => path + ending), path.replace(/\.(m|c)?js$/, ".$1ts")];
     return candidates.find((candidate) => this.#files.has(candidate));
+  }
+
+  /** What whoever deploys it is told. */
+  get warnings(): readonly string[] {
+    return [...(this.#legacy === undefined ? [] : [this.#legacy]), ...this.constants.warnings];
   }
 
   /** `line` (from 1) of the first import of `specifier` in a file; 1 when it is not found as text. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../json.ts";
 import { partsOf } from "./expressions.ts";
-import { readExpression } from "./javascript.ts";
+import { readExpression } from "../javascript.ts";
 
 /** What a branch or a loop depends on, as it is evaluated: a value, or a text that is one `{{…}}`. */
 export type Dependence = { readonly value: JsonValue } | { readonly problem: string };

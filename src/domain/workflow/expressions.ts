@@ -1,7 +1,7 @@
 import { PdError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { LIMITS } from "../limits.ts";
-import { type ExpressionEnd, endOfExpression } from "./javascript.ts";
+import { type ExpressionEnd, endOfExpression } from "../javascript.ts";
 
 /** `{{…}}` in texts of a workflow: JavaScript, in which `steps` are the results so far (workflows.md §1). */
 type TextPart = { readonly kind: "text"; readonly text: string } | { readonly kind: "expression"; readonly source: string };

@@ -91,6 +91,8 @@ export interface LoadContext extends Tracked {
   readonly before?: readonly PackageSpec[];
   /** It is a step of a workflow, and has this name when it gives itself none. */
   readonly step?: string;
+  /** A step, or an action that is run by itself, which may be of before `defineComponent`. */
+  readonly isStep?: boolean | undefined;
   /** Throws for what is not wanted here. */
   readonly accepts?: (definition: ComponentDefinition) => void;
   readonly start: (code: Loadable) => Promise<Unit>;
@@ -127,10 +129,10 @@ export async function loadComponent(ports: BuildPorts, given: GivenComponent, co
 async function buildAndStart(
   ports: BuildPorts,
   resolved: ResolvedCode,
-  { lock = {}, before = [], progress, start }: LoadContext,
+  { lock = {}, before = [], step, isStep = step !== undefined, progress, start }: LoadContext,
 ): Promise<{ built: BuiltCode; unit: Unit }> {
   for (let lifted: readonly LiftedRange[] = []; ;) {
-    const built = await buildCode(ports, resolved, { lock, lifted, before, progress });
+    const built = await buildCode(ports, resolved, { lock, lifted, before, isStep, progress });
     progress?.({ step: "loading" });
     try {
       return { built, unit: await start(built) };
@@ -146,16 +148,17 @@ interface BuildContext extends Tracked {
   readonly lock: PackageLock;
   readonly lifted: readonly LiftedRange[];
   readonly before: readonly PackageSpec[];
+  readonly isStep: boolean;
 }
 
 /** Bundles and installs. */
 async function buildCode(
   ports: BuildPorts,
   { code, origin, lock: ownLock }: ResolvedCode,
-  { lock, lifted, before, progress }: BuildContext,
+  { lock, lifted, before, isStep, progress }: BuildContext,
 ): Promise<BuiltCode> {
   progress?.({ step: "bundling" });
-  const result = await ports.bundler.bundle(code);
+  const result = await ports.bundler.bundle(code, { isStep });
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
   const { packages } = result.bundle;
   const isLifted = (name: string): boolean => lifted.some((range) => range.name === name);

@@ -28,6 +28,8 @@ export interface WorkPiece extends Tracked {
   readonly env: Readonly<Record<string, string>>;
   /** It is a step of a workflow, and has this name when it gives itself none. */
   readonly step?: string;
+  /** It is run as an action, without a workflow around it. */
+  readonly isAction?: boolean;
   /** It is debugged: each use has a process of its own, one after the other. */
   readonly debug?: DebugLink | undefined;
 }
@@ -119,7 +121,7 @@ export class Workbench {
 
   /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and its like; an action that fails is a result. */
   runAction(piece: WorkPiece, { props, ...action }: { props: JsonObject } & ActionContext): ReturnType<typeof runAction> {
-    return this.use(piece, async (loaded) => {
+    return this.use({ ...piece, isAction: true }, async (loaded) => {
       const { definition } = loaded.component;
       requireAction(definition);
       const ask = (values: Configuration): Promise<RunResult> => this.#ask(loaded, { kind: "additional-props" }, values);
@@ -219,10 +221,11 @@ export class Workbench {
     return bench;
   }
 
-  async #load(code: GivenComponent, { env, step, progress, debug }: WorkPiece): Promise<LoadedAction> {
+  async #load(code: GivenComponent, { env, step, isAction, progress, debug }: WorkPiece): Promise<LoadedAction> {
     const ports = this.#ports;
     const { component, unit } = await loadComponent(ports, code, {
       ...(step === undefined ? {} : { step }),
+      ...(isAction === true ? { isStep: true } : {}),
       progress,
       start: ({ bundle, packagesFolder }) => {
         const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };

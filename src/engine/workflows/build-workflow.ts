@@ -59,6 +59,7 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
     const { component, note } = await stepComponent(ports, { ...wishes, step });
     if (note !== undefined) notes.push(note);
     steps.set(step.namespace, component);
+    if (step.code.kind === "file") notes.push(...component.definition.warnings.map((warning) => `step ${step.namespace}: ${warning}`));
     const checked = checkStep(step, component.definition);
     notes.push(...checked.warnings.map(inWorkflowFile));
     problems.push(...checked.problems);
@@ -179,7 +180,7 @@ async function fileStep(
 
 /** Of the folder's files those that the step is made of: what others are made of changes nothing about it. */
 async function ownCode(bundler: Bundler, code: ComponentCode): Promise<ComponentCode> {
-  const result = await bundler.bundle(code);
+  const result = await bundler.bundle(code, { isStep: true });
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
   const map = parseJson(result.bundle.map);
   const sources = new Set(isJsonObject(map) && Array.isArray(map["sources"]) ? map["sources"].map(String) : []);

@@ -66,7 +66,7 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
     const env = variablesOf(surroundings);
     return await ports.bench.use({ code: { kind: "saved", component }, env, debug }, async (loaded) => {
       const ask = askOf(ports, loaded, deadlineMs);
-      const props = withComputedDefaults(component.definition.props, step.props);
+      const props = withComputedDefaults(component.definition.props, withCheckpoints(component, step, surroundings));
       const given = withOwnIds((await evaluated(props, { steps, context }, async () => ask)) ?? {}, surroundings);
       const { configured, dynamicProps, notes } = await callValues({ store: ports.store, loaded, ask, step }, given);
       const declared = withDynamicProps(component.definition.props, dynamicProps);
@@ -103,6 +103,12 @@ function askOf(ports: StepPorts, { unit, component }: LoadedAction, deadlineMs: 
     const reach = await ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
     return askUnit({ clock: ports.clock, settings: { deadlineMs } }, unit, { method, ...values, ...reach, endpoint: "" });
   };
+}
+
+/** A step of before `defineComponent` keeps `$checkpoint` in a data store of its workflow, under its name. */
+function withCheckpoints({ definition }: SavedComponent, { namespace, props }: CodeStep, { workflowId }: StepSurroundings): JsonObject {
+  const isLegacy = definition.props.some(({ name }) => name === "$checkpoints");
+  return isLegacy ? { ...props, $checkpoints: `checkpoints-${workflowId}`, $step: namespace } : props;
 }
 
 /** Accounts and data stores that the file names by ids of elsewhere stand for those of this server. */

@@ -1,0 +1,94 @@
+import { posix } from "node:path";
+import { type Script, type Span, readScript } from "../domain/javascript.ts";
+
+/** Code of before 2021 as it is compiled: a component that calls it as it was called then (hosted-facts.md §7). */
+export interface LegacyStep {
+  /** Its lines are those of the file. */
+  readonly text: string;
+  readonly warning: string;
+}
+
+/** Reading more than that would keep the server; nobody wrote such steps. */
+const MOST_CHARACTERS = 200_000;
+/** Most files export something, and are not looked through. */
+const EXPORTS = /(?:^|[;}])\s*export\b|\bmodule\.exports\b|^\s*exports\./m;
+
+/** What a file is compiled as that exports nothing, so that it can be no component; `undefined`: it is no such file. */
+export function legacyStepOf(path: string, text: string): LegacyStep | undefined {
+  if (!/\.[cm]?js$/.test(path) || text.length > MOST_CHARACTERS || text.trim() === "" || EXPORTS.test(text)) return undefined;
+  const script = readScript(text);
+  if (script === undefined) return undefined;
+  return {
+    text: adapted(text, { script, name: nameOf(path) }),
+    warning: `${posix.basename(path)} exports nothing: it runs as a step of before defineComponent, with event, steps, params and auths; this.x = … exports x`,
+  };
+}
+
+/** `tell/entry.js` is `tell`. */
+function nameOf(path: string): string {
+  const { name, dir } = posix.parse(path);
+  return name === "entry" && dir !== "" ? posix.basename(dir) : name;
+}
+
+function adapted(text: string, { script, name }: { script: Script; name: string }): string {
+  const imports = script.imports.map(({ start, end }) => text.slice(start, end).replaceAll("\n", " ")).join(" ");
+  const body = blanked(text, script.imports);
+  const { onlyFunction: only } = script;
+  const called =
+    only === undefined
+      ? `return await (async function () {${body}\n}).call(this);`
+      : `${body.slice(0, only.start)}return await (${body.slice(only.start, only.end)}).call(this, event, steps, params, auths)${body.slice(only.end)}`;
+  const facts = JSON.stringify({ name, apps: script.membersOf("auths"), params: script.membersOf("params") });
+  const names = "event, steps, params, auths, $event, $respond, $end, $send, $checkpoint, $keep";
+  return `${imports} ${ADAPTER} export default legacyStep(${facts}, async function (${names}) { try { ${called}\n} finally { $keep($checkpoint); } });`;
+}
+
+/** The text with blanks in the place of parts of it: what follows stays where it is. */
+function blanked(text: string, spans: readonly Span[]): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end } of spans) {
+    parts.push(text.slice(from, start), text.slice(start, end).replaceAll(/[^\n]/g, " "));
+    from = end;
+  }
+  return parts.join("") + text.slice(from);
+}
+
+/** Stands before such code, on its first line. What `this` has at its end is exported, and `$checkpoint` is kept in a data store, which the workflow gives to it. */
+const ADAPTER = `
+const legacyStep = ({ name, apps, params }, body) => ({
+  name, version: "0.0.0",
+  type: "action",
+  props: {
+    ...Object.fromEntries(params.map((name) => [name, { type: "any", optional: true }])),
+    ...Object.fromEntries(apps.map((app) => [app, { type: "app", app }])),
+    $checkpoints: { type: "data_store", optional: true },
+    $step: { type: "string", optional: true },
+  },
+  async run({ steps, $ }) {
+    const store = this.$checkpoints;
+    const [own, all] = [this.$step, "$workflow"];
+    const before = { own: await store?.get(own), all: await store?.get(all) };
+    const exported = Object.defineProperty({}, "$checkpoint", { value: before.own, writable: true });
+    const members = (names, valueOf) => Object.fromEntries(names.map((name) => [name, valueOf(this[name])]));
+    const event = steps.trigger?.event;
+    const end = Symbol("end");
+    let checkpoint = before.all;
+    const ending = (reason) => { $.flow.exit(reason); throw end; };
+    try {
+      return await body.call(
+        exported, event, steps, members(params, (value) => value), members(apps, (app) => app?.$auth),
+        structuredClone(event), $.respond, ending, $.send, checkpoint, (value) => { checkpoint = value; },
+      );
+    } catch (error) {
+      if (error !== end) throw error;
+    } finally {
+      for (const [name, value] of Object.entries(exported)) $.export(name, value);
+      const keep = async (key, value, known) => { if (JSON.stringify(value) !== JSON.stringify(known)) await store?.set(key, value); };
+      await keep(own, exported.$checkpoint, before.own);
+      await keep(all, checkpoint, before.all);
+    }
+  },
+});`
+  .trim()
+  .replaceAll(/\s*\n\s*/g, " ");

@@ -1,0 +1,149 @@
+import { type Node, type Options, type Program, parse, parseExpressionAt } from "acorn";
+import { isRecord } from "./json.ts";
+
+/** With parentheses as nodes, as an expression may end with one. */
+const OPTIONS: Options = { ecmaVersion: "latest", preserveParens: true };
+
+/** Blanks and comments behind an expression. A comment to the end of its line may have the braces that end the expression in it. */
+const REST = /(?:\s|\/\*[^]*?\*\/|\/\/[^\n]*?(?:\n|(?=\}\})))*/y;
+
+export type ExpressionEnd =
+  /** Index behind the expression and the comments that follow it. */
+  { readonly end: number } | { readonly problem: string };
+
+/** Where the JavaScript expression ends that begins at an index of a text, as JavaScript itself reads it. */
+export function endOfExpression(text: string, from: number): ExpressionEnd {
+  try {
+    // With an index the library would count the lines before it each time.
+    const end = from + parseExpressionAt(text.slice(from), 0, OPTIONS).end;
+    REST.lastIndex = end;
+    return { end: end + (REST.exec(text)?.[0].length ?? 0) };
+  } catch (error) {
+    // The library counts from the beginning of the text, which nobody sees.
+    return { problem: error instanceof RangeError ? "it is nested too deeply" : withoutPlace(error) };
+  }
+}
+
+/** What an expression as a whole is; `undefined`: the text is no single expression. */
+export function readExpression(text: string): ExpressionFacts | undefined {
+  const found = endOfExpression(text, 0);
+  if ("problem" in found || found.end < text.length) return undefined;
+  const node = parseExpressionAt(text, 0, OPTIONS);
+  return { type: node.type, isBooleanLiteral: "value" in node && typeof node.value === "boolean", names: freeNames(node) };
+}
+
+export interface ExpressionFacts {
+  /** Of the node at the top, as ESTree has it: `LogicalExpression`, `Identifier`. */
+  readonly type: string;
+  readonly isBooleanLiteral: boolean;
+  /** Names that it reads from what is around it. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** Where a part of a text lies: indices of its beginning and behind its end. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A file that exports nothing. */
+export interface Script {
+  readonly imports: readonly Span[];
+  /** The function that is all that it consists of, imports aside. */
+  readonly onlyFunction: Span | undefined;
+  /** Names of what it reads of an object: `slack` in `auths.slack`. */
+  membersOf(name: string): readonly string[];
+}
+
+/** Reads a file as the body of an asynchronous function; `undefined`: it exports something, or cannot be read. */
+export function readScript(text: string): Script | undefined {
+  const program = programOf(text);
+  if (program === undefined || program.body.some(({ type }) => type.startsWith("Export")) || assignsExports(program)) return undefined;
+  const imports = program.body.filter(({ type }) => type === "ImportDeclaration");
+  const [only, ...others] = program.body.filter(({ type }) => type !== "ImportDeclaration" && type !== "EmptyStatement");
+  const value = others.length > 0 ? undefined : only?.type === "ExpressionStatement" ? only.expression : only;
+  return { imports, onlyFunction: value !== undefined && /Function/.test(value.type) ? value : undefined, membersOf: (name) => membersOf(program, name) };
+}
+
+/** Code of before modules is read as such where it is none. What is wrong with it the compiler tells. */
+function programOf(text: string): Program | undefined {
+  for (const sourceType of ["module", "script"] as const) {
+    try {
+      return parse(text, { ecmaVersion: "latest", sourceType, allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true, allowHashBang: true });
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}
+
+/** `module.exports` and `exports.x` occur in it. */
+function assignsExports(program: Program): boolean {
+  for (const node of nodesOf(program)) {
+    const object = node["type"] === "MemberExpression" && isRecord(node["object"]) ? node["object"] : {};
+    const property = isRecord(node["property"]) ? node["property"]["name"] : undefined;
+    if (object["type"] === "Identifier" && (object["name"] === "exports" || (object["name"] === "module" && property === "exports"))) return true;
+  }
+  return false;
+}
+
+function membersOf(program: Program, name: string): readonly string[] {
+  const found = new Set<string>();
+  const isNamed = (node: unknown): boolean => isRecord(node) && node["type"] === "Identifier" && node["name"] === name;
+  const note = (key: unknown, isComputed: boolean): void => {
+    const member = isRecord(key) ? (isComputed || key["type"] === "Literal" ? key["value"] : key["name"]) : undefined;
+    if (typeof member === "string") found.add(member);
+  };
+  for (const node of nodesOf(program)) {
+    if (node["type"] === "MemberExpression" && isNamed(node["object"])) note(node["property"], node["computed"] === true);
+    // const { slack } = auths
+    const pattern = node["type"] === "VariableDeclarator" && isNamed(node["init"]) && isRecord(node["id"]) ? node["id"]["properties"] : [];
+    for (const property of Array.isArray(pattern) ? pattern.filter(isRecord) : []) note(property["key"], property["computed"] === true);
+  }
+  return [...found];
+}
+
+/** All nodes below one, and itself. */
+function* nodesOf(root: Node): Generator<Record<string, unknown>> {
+  const waiting: unknown[] = [root];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    if (Array.isArray(node)) waiting.push(...node);
+    if (!isRecord(node) || typeof node["type"] !== "string") continue;
+    yield node;
+    waiting.push(...Object.values(node).filter((part) => typeof part === "object"));
+  }
+}
+
+function withoutPlace(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/ \(\d+:\d+\)$/, "") : String(error);
+}
+
+/** Names that occur as values, but for those that some function, class or variable inside binds. */
+function freeNames(root: Node): ReadonlySet<string> {
+  const used = new Set<string>();
+  const bound = new Set<string>(["undefined", "arguments"]);
+  const waiting: unknown[] = [root];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    if (Array.isArray(node)) waiting.push(...node);
+    if (!isRecord(node) || typeof node["type"] !== "string") continue;
+    const { type, computed } = node;
+    if (type === "Identifier") used.add(String(node["name"]));
+    if (/Function|Class/.test(type)) for (const part of [node["params"], node["id"]]) noteNames(part, bound);
+    if (type === "VariableDeclarator") noteNames(node["id"], bound);
+    if (type === "CatchClause") noteNames(node["param"], bound);
+    for (const [name, part] of Object.entries(node)) {
+      const isName = computed !== true && ((type === "MemberExpression" && name === "property") || (/Property|Method/.test(type) && name === "key"));
+      if (!isName && typeof part === "object") waiting.push(part);
+    }
+  }
+  return new Set([...used].filter((name) => !bound.has(name)));
+}
+
+function noteNames(pattern: unknown, names: Set<string>): void {
+  if (Array.isArray(pattern)) for (const part of pattern) noteNames(part, names);
+  if (!isRecord(pattern)) return;
+  if (pattern["type"] === "Identifier") names.add(String(pattern["name"]));
+  for (const part of ["elements", "properties", "value", "left", "argument"]) noteNames(pattern[part], names);
+}
