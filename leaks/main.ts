@@ -1,6 +1,6 @@
 /**
  * Does the same thing very often and tells what of the machine it takes at 1 %, 10 % and 100 %. Usage:
- * npm run leaks -- [saves] [requests] [sources] [--scale 0.01]. Exits 1 when something grows.
+ * npm run leaks -- [names] [--scale 0.01]. Exits 1 when something grows, 2 for a name that there is not.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -16,6 +16,11 @@ const GROWTH = 1.1;
 const SLACK: Footprint = { memoryMb: 35, files: 6, processes: 2, threads: 8, diskMb: 4, entries: 12 };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { scale: { type: "string", default: "1" } } });
+const unknown = positionals.filter((name) => !Object.hasOwn(REPEATED, name));
+if (unknown.length > 0) {
+  console.error(`Cannot repeat ${unknown.join(", ")}: there are ${Object.keys(REPEATED).join(", ")}`);
+  process.exit(2);
+}
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** What has grown from 10 % to 100 %. */

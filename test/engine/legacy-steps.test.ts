@@ -14,7 +14,11 @@ async function exported(code: string, event = {}): Promise<unknown> {
 describe("a step of before defineComponent", () => {
   it.each([
     ["a function", "async (event, steps) => {\n  return { n: event.n, same: steps.trigger.event === event };\n}", { $return_value: { n: 1, same: true } }],
-    ["a function with its end marked, and comments", "// Of 2020\nasync (event, steps, params, auths) => {\n  return Object.keys(auths);\n};\n// end", { $return_value: [] }],
+    [
+      "a function with its end marked, and comments",
+      "// Of 2020\nasync (event, steps, params, auths) => {\n  return Object.keys(auths);\n};\n// end",
+      { $return_value: [] },
+    ],
     ["a named function", "async function run(event) { this.x = event.n; }", { x: 1 }],
     ["a body that returns", "const n = event.n + 1;\nreturn n;", { $return_value: 2 }],
     ["a body that exports", "this.a = await Promise.resolve(steps.trigger.event.n);\nthis.list = [1];", { a: 1, list: [1] }],
@@ -41,12 +45,17 @@ describe("a step of before defineComponent", () => {
     const server = await TestServer.start();
     const workflow = await deployWorkflow(server, workflowOf({ old: "this.before = 1;\n$end('enough');\nthis.after = 1;", never: "this.x = 1;" }));
     const run = await workflow.run();
-    expect([run["state"], run["reason"], run.steps.map(({ namespace, exports }) => [namespace, exports])]).toEqual(["succeeded", "enough", [["old", { before: 1 }]]]);
+    expect([run["state"], run["reason"], run.steps.map(({ namespace, exports }) => [namespace, exports])]).toEqual([
+      "succeeded",
+      "enough",
+      [["old", { before: 1 }]],
+    ]);
   });
 
   it("keeps its checkpoint, and that of its workflow, from run to run and through updates", async () => {
     const server = await TestServer.start();
-    const code = (more: string): string => `this.$checkpoint = (this.$checkpoint ?? 0) + 1;\n$checkpoint = [...($checkpoint ?? []), this.$checkpoint];\nreturn $checkpoint;${more}`;
+    const code = (more: string): string =>
+      `this.$checkpoint = (this.$checkpoint ?? 0) + 1;\n$checkpoint = [...($checkpoint ?? []), this.$checkpoint];\nreturn $checkpoint;${more}`;
     const workflow = await deployWorkflow(server, workflowOf({ old: code(""), other: "return [this.$checkpoint, $checkpoint];" }));
     await workflow.run();
     await workflow.update({ files: workflowOf({ old: code("// saved"), other: "return [this.$checkpoint, $checkpoint];" }) });
@@ -71,7 +80,12 @@ describe("a step of before defineComponent", () => {
 
   it("is none where something is exported, in whichever way", async () => {
     const server = await TestServer.start();
-    for (const code of ["module.exports = { async run() { return 1; } };", "exports.run = async () => 1;", "const it = { run: () => 1 }; export default it;", "export { it as default }; const it = () => 1;"]) {
+    for (const code of [
+      "module.exports = { async run() { return 1; } };",
+      "exports.run = async () => 1;",
+      "const it = { run: () => 1 }; export default it;",
+      "export { it as default }; const it = () => 1;",
+    ]) {
       const workflow = await deployWorkflow(server, workflowOf({ now: code }));
       expect([JSON.stringify(workflow.record["warnings"]), exportsOf(await workflow.run(), "now")]).toEqual(["[]", { $return_value: 1 }]);
     }
@@ -79,6 +93,10 @@ describe("a step of before defineComponent", () => {
 
   it("runs as an action by itself, and nothing of it before", async () => {
     const server = await TestServer.start();
-    expect(await server.api.post("/v1/actions/run", { component_code: "this.n = 1; return 2;", component_path: "old.js" })).toMatchObject({ outcome: "returned", exports: { n: 1 }, ret: 2 });
+    expect(await server.api.post("/v1/actions/run", { component_code: "this.n = 1; return 2;", component_path: "old.js" })).toMatchObject({
+      outcome: "returned",
+      exports: { n: 1 },
+      ret: 2,
+    });
   });
 });

@@ -10,13 +10,15 @@ const WITHIN_MS = 10_000;
  * has left a process or a folder behind, or has started a server on the default home.
  */
 export default function watchLeftovers(): () => Promise<void> {
-  const before = { TMPDIR: process.env["TMPDIR"], PD_HOME: process.env["PD_HOME"] };
+  const before = { TMPDIR: process.env["TMPDIR"], PD_HOME: process.env["PD_HOME"], [WATCHED]: process.env[WATCHED] };
+  // Several projects in one run: the first of them watches over all.
+  if (before[WATCHED] !== undefined) return async () => {};
   const folder = mkdtempSync(join(tmpdir(), "hw-"));
   // Servers of databases run as users of their own, and so does a server that is attacked.
   chmodSync(folder, 0o755);
   const home = join(folder, HOME);
   // The processes of the tests get them, and all that these start.
-  Object.assign(process.env, { TMPDIR: folder, PD_HOME: home });
+  Object.assign(process.env, { TMPDIR: folder, PD_HOME: home, [WATCHED]: String(process.pid) });
   return async () => {
     const until = performance.now() + WITHIN_MS;
     let left = leftovers(folder);
@@ -46,6 +48,7 @@ function leftovers(folder: string): readonly string[] {
   ];
 }
 
+const WATCHED = "PD_TESTS_WATCHED_BY";
 const HOME = "default-home";
 /** Kept by Node, npm and the command itself for all processes of a user. */
 const IGNORED = /^(node-compile-cache|v8-compile-cache|npm-|default-home$)/;
