@@ -62,6 +62,19 @@ describe("components by key", () => {
     expect(await home.json("registry", "list")).toEqual([{ name: "mine", kind: "folder", location: folder }]);
   });
 
+  it("that are missing are found after pd registry add with nothing but the place, as the error says", async () => {
+    const home = await PdHome.inProcess();
+    const folder = await checkout(home, "acme/pipedream");
+    await home.pd("registry", "remove", "pipedream");
+    await home.pd("registry", "add", await checkout(home, "elsewhere/pipedream", "0.0.2"));
+    const missing = await home.pd("deploy", "shop-new-orders", "--no-prompt");
+    expect(missing.stderr).toMatch(
+      /pd registry search shop finds others\. One that lies in a checkout or a Git repository is found after pd registry add <folder or Git address>/,
+    );
+    expect((await home.pd("registry", "add", folder)).stdout).toBe("Added acme-pipedream (folder, 2 components)\n");
+    expect((await home.pd("registry", "add", folder)).stdout).toBe("Added pipedream-2 (folder, 2 components)\n");
+  });
+
   it("come from a local checkout: searched, deployed, configured, run; an edited file is there at once", async () => {
     const home = await PdHome.inProcess();
     const folder = await checkout(home, "checkout");

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { IndexedRecord, RegistryRecord } from "../../api/registries.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
@@ -31,7 +31,7 @@ export async function add(cli: CliContext, location: string, { name }: { name?: 
   const address = location.replace(/^git\+/, "");
   const kind = location === address ? await kindOf(location) : "git";
   const place = kind === "folder" ? resolve(address) : address;
-  const added = await client.registries.add({ kind, location: place, name: name ?? defaultName(place) });
+  const added = await client.registries.add({ kind, location: place, name: name ?? freeName(place, await client.registries.list()) });
   const { component_count: count } = added;
   return printRecord(cli, added, () =>
     printLine(cli, `Added ${added.name} (${added.kind}${count === undefined ? "" : `, ${count} component${count === 1 ? "" : "s"}`})`),
@@ -48,8 +48,18 @@ async function kindOf(location: string): Promise<RegistryRecord["kind"]> {
   return !isFolder && /^(https?|ssh|git|file):|^git@|\.git(#.*)?$/.test(location) ? "git" : "folder";
 }
 
-function defaultName(location: string): string {
-  return basename(location.replace(/[?#].*$/, "").replace(/^@/, "")).replace(/\.(git|tgz|tar\.gz)$/, "") || "registry";
+/** The last part of the place, with the one before it where another registry has that name, and a number where that is taken as well. */
+function freeName(location: string, others: readonly RegistryRecord[]): string {
+  const taken = new Set(others.map(({ name }) => name));
+  const parts = location
+    .replace(/[?#].*$/, "")
+    .replace(/\.(git|tgz|tar\.gz)$/, "")
+    .split(/[^\w.-]+/)
+    .filter((part) => /^[a-z0-9]/i.test(part));
+  const [last = "registry", before] = parts.toReversed();
+  const wanted = [last, ...(before === undefined ? [] : [`${before}-${last}`])];
+  const numbered = Array.from({ length: others.length + 1 }, (_, index) => `${last}-${index + 2}`);
+  return [...wanted, ...numbered].find((name) => !taken.has(name)) ?? last;
 }
 
 /** `pd registry remove <name>`. */

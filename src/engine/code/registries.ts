@@ -109,7 +109,7 @@ export class Registries {
       "PD_COMPONENT_NOT_FOUND",
       `Cannot find component "${key}": no saved component has this id or key, nor has a registry (${names || "there is none"})${didYouMean(key, known)}`,
       {
-        fix: `pd registry search ${appOfKey(key)}`,
+        fix: `pd registry search ${appOfKey(key)} finds others. One that lies in a checkout or a Git repository is found after pd registry add <folder or Git address>`,
       },
     );
   }
