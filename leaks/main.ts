@@ -18,7 +18,7 @@ const SLACK: Footprint = { memoryMb: 35, files: 6, processes: 2, threads: 8, dis
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { scale: { type: "string", default: "1" } } });
 const unknown = positionals.filter((name) => !Object.hasOwn(REPEATED, name));
 if (unknown.length > 0) {
-  console.error(`Cannot repeat ${unknown.join(", ")}: there are ${Object.keys(REPEATED).join(", ")}`);
+  process.stderr.write(`Cannot repeat ${unknown.join(", ")}: there are ${Object.keys(REPEATED).join(", ")}\n`);
   process.exit(2);
 }
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -19,7 +19,7 @@ const PARTS = {
   attack: ["npm", "run", "-s", "attack"],
   torture: ["npm", "run", "-s", "torture", "--", "--minutes", "3", "--seed", seed()],
   faults: ["npm", "run", "-s", "torture:faults"],
-  leaks: ["npm", "run", "-s", "leaks", "--", "--scale", "0.1"],
+  leaks: ["npm", "run", "-s", "leaks"],
   lint: ["npm", "run", "-s", "lint"],
   types: ["npm", "run", "-s", "types"],
   "dead-code": ["npm", "run", "-s", "dead-code"],

@@ -33,6 +33,7 @@ import { systemClock } from "./system/clock.ts";
 import { MIGRATING } from "./system/log.ts";
 import { keepPrivate, makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
+import { lateMailer } from "./system/late-mailer.ts";
 import { lateOAuthServer } from "./system/late-oauth-server.ts";
 import { osKeyring } from "./system/os-keyring.ts";
 import { OwnPorts } from "./system/own-ports.ts";
@@ -276,6 +277,7 @@ async function startPlugs(
     bundler: esbuildBundler,
     origin: urlOrigin,
     oauth: lateOAuthServer,
+    mailer: lateMailer,
     prober: prober(userAgent),
     runFiles: new RunFilesFolder(join(home, "run-files")),
     clock: plugs.clock ?? systemClock,

@@ -121,7 +121,7 @@ export type RunRecord = z.infer<typeof run>;
 const runStep = z.object({
   path: text.describe("its place in the run, such as 2.then.0 or 4.[17].0"),
   namespace: text,
-  state: z.enum(["begun", "waiting", "again", "done", "failed"]),
+  state: z.enum(["begun", "waiting", "again", "done", "not sent", "failed"]).describe("not sent: it is done, and its e-mail has not left"),
   attempt: z.int(),
   runs: z.int(),
   inputs: jsonObject.optional(),

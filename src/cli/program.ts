@@ -2,7 +2,7 @@
 import { Command, Option } from "@commander-js/extra-typings";
 import manifest from "../../package.json" with { type: "json" };
 import { SETTINGS } from "../config.ts";
-import { accountCommands } from "./declarations/accounts.ts";
+import { accountCommands, configCommands } from "./declarations/accounts.ts";
 import { componentCommands } from "./declarations/components.ts";
 import { projectCommands, remoteCommands } from "./declarations/remote.ts";
 import { arrangeHelp } from "./declarations/help.ts";
@@ -26,6 +26,7 @@ export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: 
   [webhookCommands, ["webhooks", "subscribe", "subscriptions", "deliveries", "listen"]],
   [componentCommands, ["run-action", "options", "publish", "unpublish", "registry", "stores"]],
   [accountCommands, ["keys", "accounts", "secrets"]],
+  [configCommands, ["config"]],
   [serverCommands, ["up", "serve", "doctor", "backup", "restore", "down", "status", "mcp", "completion", "complete"]],
   [projectCommands, ["apply", "export"]],
   [remoteCommands, ["login", "logout", "push", "pull"]],

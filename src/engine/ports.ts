@@ -3,6 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { CodeOrigin } from "../ports/code-origin.ts";
 import type { ComponentRegistry } from "../ports/component-registry.ts";
 import type { Log } from "../ports/log.ts";
+import type { Mailer } from "../ports/mailer.ts";
 import type { Meter } from "../ports/meter.ts";
 import type { OAuthServer } from "../ports/oauth-server.ts";
 import type { Prober } from "../ports/prober.ts";
@@ -30,6 +31,7 @@ export interface EnginePorts {
   readonly feed: EventFeed;
   readonly sender: Sender;
   readonly oauth: OAuthServer;
+  readonly mailer: Mailer;
   readonly prober: Prober;
   /** Accounts for calls: the engine's own. */
   readonly credentials: Credentials;

@@ -66,19 +66,19 @@ function problemsOf(text: string): string[] {
 const withSteps = (steps: string): string => `name: w\nsteps:\n${steps}`;
 
 describe("a workflow's file", () => {
-  it.each(["yes", '"true"', "", "{ a: 1 }", "1"])("is not refused for an error_notification of %s, which tells nobody either", (given) => {
+  it.each(["yes", '"true"', "", "{ a: 1 }", "1"])("asks for mail of errors with an error_notification of %s", (given) => {
     const read = readWorkflow(EXPORTED.replace("error_notification: true", `error_notification: ${given}`));
-    expect(read).toMatchObject({ kind: "valid", warnings: [{ line: 4 }] });
+    expect(read).toMatchObject({ kind: "valid", warnings: [], workflow: { settings: { mailsErrors: true } } });
   });
 
   it("is read as the hosted platform exports it", () => {
     expect(readWorkflow(EXPORTED)).toEqual({
       kind: "valid",
-      warnings: [{ line: 4, problem: expect.stringContaining("settings.error_notification tells nobody of errors here") }],
+      warnings: [],
       workflow: {
         name: "Top tracks, daily",
         isInactive: false,
-        settings: { concurrency: 10, timeout: 300, records: false },
+        settings: { concurrency: 10, timeout: 300, isMailOptional: false, mailsErrors: true, records: false },
         triggers: [
           { kind: "http", id: "hi_ABC1234" },
           { kind: "schedule", id: "ti_DEF5678" },
@@ -104,7 +104,15 @@ describe("a workflow's file", () => {
     const read = readWorkflow(OURS);
     if (read.kind === "invalid") throw new Error(JSON.stringify(read.problems));
     const { settings, triggers, steps } = read.workflow;
-    expect(settings).toEqual({ concurrency: 1, throttle: { runs: 10, seconds: 60 }, retries: 0, timeout: 30, records: true });
+    expect(settings).toEqual({
+      concurrency: 1,
+      throttle: { runs: 10, seconds: 60 },
+      retries: 0,
+      timeout: 30,
+      isMailOptional: false,
+      mailsErrors: false,
+      records: true,
+    });
     expect(triggers).toEqual([
       { kind: "http", customResponse: false },
       { kind: "schedule", schedule: { kind: "cron", expression: "0 9 * * 1", timezone: "Europe/Berlin" } },

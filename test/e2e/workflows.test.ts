@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { PdHome, collect } from "../support/pd.ts";
 import { codeStep, workflowOf } from "../support/workflows.ts";
 import { eventually } from "../support/eventually.ts";
+import { SmtpServer } from "../support/smtp-server.ts";
 
 /** Writes a folder, and returns its path. */
 async function folderOf(home: PdHome, files: Record<string, string>, name = "flow"): Promise<string> {
@@ -119,6 +120,28 @@ describe("pd deploy with ids of elsewhere in the file", () => {
       code: 2,
       stderr: expect.stringContaining('"hi_x" is no id that something here can stand for'),
     });
+  });
+});
+
+describe("pd config smtp", () => {
+  it("sets up the server that mail of steps goes through, shows it without its password, and takes it away", async () => {
+    const [home, smtp] = [await PdHome.inProcess(), await SmtpServer.start()];
+    const address = `smtp://me%40example.com:s3cret@127.0.0.1:${smtp.port}`;
+    const shown = `Mail goes through 127.0.0.1:${smtp.port} (none, as me@example.com), from me@example.com to you@example.com\n`;
+    expect(await home.pd("config", "smtp")).toMatchObject({ code: 1, stderr: expect.stringContaining("none is set up") });
+    expect((await home.pd("config", "smtp", address, "--to", "you@example.com")).stdout).toBe(shown);
+    expect(await home.pd("config", "smtp")).toMatchObject({ code: 0, stdout: shown });
+    await home.pd(
+      "deploy",
+      await folderOf(home, workflowOf({ mail: codeStep("$.send.email({ subject: 's', text: 't' });") }, { head: "settings: { email: optional }\n" })),
+    );
+    await home.pd("run", "test-flow");
+    expect(smtp.received).toMatchObject([{ login: "me@example.com s3cret", to: "you@example.com" }]);
+    expect((await home.pd("config", "smtp", "--off")).stderr).toContain("No mail is sent any more");
+    const run = await home.pd("run", "test-flow");
+    expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/! mail [^\n]*\n +e-mail not sent: no SMTP server is set up/)]);
+    for (const wrong of [["mail.example.com", "--to", "a@b"], ["smtp://x"], ["smtp://x", "--to", "a@b", "--security", "some"]])
+      expect(await home.pd("config", "smtp", ...wrong)).toMatchObject({ code: 2, stderr: expect.stringContaining("as an SMTP server: ") });
   });
 });
 

@@ -14,6 +14,21 @@ export function accountCommands(program: Command, run: Run): void {
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/secrets.ts")).rotate(cli)));
 }
 
+/** What is set up once for the whole server, and kept by it. */
+export function configCommands(program: Command, run: Run): void {
+  program
+    .command("config")
+    .description("What is set up once for the server")
+    .command("smtp [address]")
+    .description("The server that mail of workflows goes through: smtp://user@host:587 or smtps://host; without an address it is shown")
+    .option("--to <address>", "Who gets the mail: you")
+    .option("--from <address>", "Whom it comes from")
+    .option("--password <value>", "The password; @file reads it from a file")
+    .option("--security <kind>", "tls, starttls or none")
+    .option("--off", "Send no mail any more")
+    .action((address, flags, command) => run(command, async (cli) => (await import("../commands/config.ts")).smtp(cli, address, flags)));
+}
+
 function keyCommands(keys: Command, run: Run): void {
   keys
     .command("list", { isDefault: true })

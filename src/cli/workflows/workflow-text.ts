@@ -1,3 +1,4 @@
+import { unsentMails } from "../../domain/mail.ts";
 import type { RunRecord, RunStepRecord, StepShape, WorkflowRecord } from "../../api/workflows.ts";
 import { fields, localTime } from "../reporter.ts";
 
@@ -65,7 +66,7 @@ export function runLine({ id, state, version, started_at_ms: at, ended_at_ms: en
   return [`${SIGNS[state]} ${state}`, localTime(at), id, `version ${version}`, `${origin}${took}`, why].filter((part) => part !== "").join("  ");
 }
 
-const STEP_SIGNS: Readonly<Record<RunStepRecord["state"], string>> = { done: "✔", failed: "✖", waiting: "◷", again: "↻", begun: "▶" };
+const STEP_SIGNS: Readonly<Record<RunStepRecord["state"], string>> = { done: "✔", "not sent": "!", failed: "✖", waiting: "◷", again: "↻", begun: "▶" };
 
 /** A step of a run with what it left, and why it waits or failed. */
 export function stepLines({
@@ -80,6 +81,7 @@ export function stepLines({
   pause,
   copied_from: copied,
   decision,
+  sends = [],
 }: RunStepRecord): string[] {
   const tries = attempt > 1 ? `, attempt ${attempt}` : "";
   const where = copied === undefined ? `${ms} ms` : `as in ${copied}`;
@@ -88,6 +90,7 @@ export function stepLines({
     `${STEP_SIGNS[state]} ${namespace.padEnd(20)} ${path.padEnd(8)} ${where}${tries}`,
     ...(decision === undefined ? [] : [`     ${Array.isArray(decision) ? `${decision.length} items` : `decided ${JSON.stringify(decision)}`}`]),
     ...left,
+    ...unsentMails(sends).map((problem) => `     e-mail ${problem}`),
     ...(outcome === "returned" ? [] : [`     ${message}`]),
     ...(pause === undefined ? [] : [`     waits (${pause.kind}) until ${localTime(pause.until_ms)}`]),
   ];

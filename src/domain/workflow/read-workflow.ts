@@ -16,10 +16,10 @@ export type WorkflowRead =
   | { readonly kind: "invalid"; readonly problems: readonly FileProblem[] };
 
 /** As the hosted platform documents them, but for the time a step has, which is per run there. */
-const DEFAULTS: WorkflowSettings = { concurrency: 10, timeout: 300, records: false };
+const DEFAULTS: WorkflowSettings = { concurrency: 10, timeout: 300, isMailOptional: false, mailsErrors: false, records: false };
 
 /** The last two are what the hosted platform calls them. */
-const SETTINGS = ["error_notification", "concurrency", "queue", "throttle", "retries", "timeout", "record", "lambda_timeout", "lambda_memory"];
+const SETTINGS = ["error_notification", "concurrency", "queue", "throttle", "retries", "timeout", "record", "email", "lambda_timeout", "lambda_memory"];
 /** What is said of a step beside what it does: notes to its author, and what the hosted editor keeps. */
 const NOTES = ["id", "note", "notes", "_props_cursor"];
 
@@ -78,8 +78,6 @@ class WorkflowReader {
     const members = reader.members(value, "settings") ?? new Map<string, Value>();
     reader.warnOfOthers(members, SETTINGS, "settings");
     const notification = members.get("error_notification");
-    if (notification !== undefined && !reader.isFalse(notification))
-      reader.warn(notification.line, "settings.error_notification tells nobody of errors here: pd subscribe <workflow> <url> --channel '$errors' does");
     const whole = (name: string, least: number, most: number): number | undefined =>
       this.#optional(members.get(name), (given) => reader.whole(given, `settings.${name}`, { least, most }));
     const throttle = this.#optional(members.get("throttle"), (given) => this.#throttle(given));
@@ -89,10 +87,19 @@ class WorkflowReader {
       timeout: whole("timeout", 1, DAY_SECONDS) ?? whole("lambda_timeout", 1, DAY_SECONDS) ?? DEFAULTS.timeout,
       ...(retries === undefined ? {} : { retries }),
       ...(memory === undefined ? {} : { memory }),
+      isMailOptional: this.#optional(members.get("email"), (given) => this.#isOptional(given, "settings.email")) ?? DEFAULTS.isMailOptional,
+      mailsErrors: notification !== undefined && !reader.isFalse(notification),
       records: this.#optional(members.get("record"), (given) => reader.truth(given, "settings.record")) ?? DEFAULTS.records,
       ...(queue === undefined ? {} : { queue }),
       ...(throttle === undefined ? {} : { throttle }),
     };
+  }
+
+  /** `email: optional`, or `required`. */
+  #isOptional(value: Value, what: string): boolean | undefined {
+    const given = this.#reader.text(value, what);
+    if (given === undefined || given === "optional" || given === "required") return given === undefined ? undefined : given === "optional";
+    return this.#reader.wrong(value.line, `${what} wants optional or required, not ${JSON.stringify(given)}`);
   }
 
   #throttle(value: Value): WorkflowSettings["throttle"] {
@@ -162,7 +169,7 @@ class WorkflowReader {
 
   #codeStep(members: ReadonlyMap<string, Value>, { namespace, line }: Pick<CodeStep, "namespace" | "line">): CodeStep | undefined {
     const reader = this.#reader;
-    reader.warnOfOthers(members, ["namespace", "runtime", "uses", "props", "retries", "disabled", ...NOTES], `step ${namespace}`);
+    reader.warnOfOthers(members, ["namespace", "runtime", "uses", "props", "retries", "email", "disabled", ...NOTES], `step ${namespace}`);
     const runtime = this.#optional(members.get("runtime"), (given) => reader.text(given, "runtime"));
     if (runtime !== undefined && !runtime.startsWith("nodejs"))
       return reader.wrong(members.get("runtime")?.line ?? line, `step ${namespace} wants ${runtime}: only steps in JavaScript and TypeScript run here`);
@@ -171,7 +178,17 @@ class WorkflowReader {
     const code = this.#code(uses, namespace);
     const given = this.#props(members.get("props"), namespace);
     const retries = this.#optional(members.get("retries"), (given) => reader.whole(given, `retries of ${namespace}`, { least: 0, most: 100 }));
-    return code === undefined ? undefined : { kind: "code", namespace, line, code, ...given, ...(retries === undefined ? {} : { retries }) };
+    const isMailOptional = this.#optional(members.get("email"), (one) => this.#isOptional(one, `email of ${namespace}`));
+    if (code === undefined) return undefined;
+    return {
+      kind: "code",
+      namespace,
+      line,
+      code,
+      ...given,
+      ...(retries === undefined ? {} : { retries }),
+      ...(isMailOptional === undefined ? {} : { isMailOptional }),
+    };
   }
 
   #props(value: Value | undefined, namespace: string): Pick<CodeStep, "props" | "propLines" | "written"> {

@@ -25,6 +25,10 @@ export interface WorkflowSettings {
   readonly timeout: number;
   /** What it had on the hosted platform, in MB. */
   readonly memory?: number;
+  /** A step whose e-mail does not leave has not failed. */
+  readonly isMailOptional: boolean;
+  /** The owner is sent a mail when a run fails. */
+  readonly mailsErrors: boolean;
   /** Answers of third parties are kept, so that a run can be tried again without asking them. */
   readonly records: boolean;
 }
@@ -63,6 +67,8 @@ export interface CodeStep extends Named {
   readonly written: readonly WrittenScalar[];
   /** Absent: as the workflow's settings say. */
   readonly retries?: number;
+  /** Its e-mail need not leave; absent: as the workflow's settings say. */
+  readonly isMailOptional?: boolean;
 }
 
 /** One of two branches, by whether a condition holds: true, false, or a text that is one `{{…}}`. */

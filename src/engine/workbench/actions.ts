@@ -10,6 +10,8 @@ import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { CallFiles, CallReport, Unit } from "../../ports/runner.ts";
+import type { Mailer } from "../../ports/mailer.ts";
+import { type MailPorts, withMailSent } from "./send-mail.ts";
 import type { Configuration } from "../runs/configure.ts";
 
 /** What an action did (platform.md §4.7). */
@@ -31,7 +33,8 @@ export interface ActionRun {
 }
 
 export interface ActionPorts {
-  readonly store: Pick<RunStore, "readActionState" | "writeActionState"> & Pick<SubscriptionStore, "identity">;
+  readonly store: Pick<RunStore, "readActionState" | "writeActionState"> & Pick<SubscriptionStore, "identity"> & MailPorts["store"];
+  readonly mailer: Mailer;
   readonly clock: Clock;
   readonly settings: Pick<EngineSettings, "deadlineMs">;
   readonly credentials: Credentials;
@@ -61,10 +64,11 @@ export async function runAction(ports: ActionPorts, action: LoadedAction, wishes
   const logs: LogLine[] = [];
   let context: JsonValue | undefined;
   for (let runs = 1; ; runs++) {
-    const result = await callAction(ports, action, {
+    const called = await callAction(ports, action, {
       ...wishes,
       context: { ...(await contextOf(ports)), ...wishes.context, run: { runs, ...(context === undefined ? {} : { context }) } },
     });
+    const result = { ...called, ...(await withMailSent(ports, called, { isOptional: true })) };
     logs.push(...result.logs);
     const report = reportOf(result);
     if (runs > MOST_RERUNS) logs.push({ at: clock.now(), level: "system", text: `It has run again ${MOST_RERUNS} times, which is as often as an action may` });

@@ -5,6 +5,8 @@ import type { ComponentCode, SavedComponent } from "../../domain/saved-component
 import type { FileProblem } from "../../domain/bounded-yaml.ts";
 import { checkStep } from "../../domain/workflow/step-props.ts";
 import { type CodeStep, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
+import { NO_MAIL_SERVER, mailServerIn } from "../../domain/mail.ts";
+import type { AccountStore } from "../../ports/account-store.ts";
 import type { Bundler } from "../../ports/bundler.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
@@ -22,7 +24,7 @@ export const STATE_FILE = ".workflow.state";
 
 export interface WorkflowBuildPorts {
   readonly bundler: Bundler;
-  readonly store: Pick<ComponentStore, "listComponents" | "getComponentByKey">;
+  readonly store: Pick<ComponentStore, "listComponents" | "getComponentByKey"> & Pick<AccountStore, "listAccounts">;
   readonly workbench: Workbench;
   readonly clock: Clock;
   readonly settings: Pick<EngineSettings, "memoryMb">;
@@ -52,6 +54,9 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
   const { files, isDeployed = false } = wishes;
   const { workflow, warnings } = await readFiles(files, isDeployed);
   const steps = new Map<string, SavedComponent>();
+  const hasMailServer = mailServerIn(await ports.store.listAccounts()) !== undefined;
+  if (workflow.settings.mailsErrors && !hasMailServer)
+    warnings.push(`settings.error_notification tells nobody of errors: ${NO_MAIL_SERVER}; pd subscribe <workflow> <url> --channel '$errors' tells a program`);
   const notes = [...warnings, ...memoryNotes(workflow, ports.settings)];
   const problems: FileProblem[] = [];
   for (const step of everyStep(workflow.steps)) {
@@ -60,6 +65,14 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
     if (note !== undefined) notes.push(note);
     steps.set(step.namespace, component);
     if (step.code.kind === "file") notes.push(...component.definition.warnings.map((warning) => `step ${step.namespace}: ${warning}`));
+    const mayFail = !(step.isMailOptional ?? workflow.settings.isMailOptional);
+    if (!hasMailServer && SENDS_MAIL.test(component.bundle.code))
+      notes.push(
+        inWorkflowFile({
+          line: step.line,
+          problem: `step ${step.namespace} sends e-mail, which ${mayFail ? "fails it" : "does not leave"}: ${NO_MAIL_SERVER}`,
+        }),
+      );
     const checked = checkStep(step, component.definition);
     notes.push(...checked.warnings.map(inWorkflowFile));
     problems.push(...checked.problems);
@@ -71,7 +84,7 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
   return { code, workflow, steps, warnings: notes, stepComponents: [...steps].map(([namespace, component]) => ({ namespace, component })) };
 }
 
-async function readFiles(files: WorkflowFiles, isDeployed: boolean): Promise<{ workflow: Workflow; warnings: readonly string[] }> {
+async function readFiles(files: WorkflowFiles, isDeployed: boolean): Promise<{ workflow: Workflow; warnings: string[] }> {
   const text = files[WORKFLOW_FILE];
   if (text === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot read the workflow: there is no ${WORKFLOW_FILE}`, {
@@ -82,6 +95,9 @@ async function readFiles(files: WorkflowFiles, isDeployed: boolean): Promise<{ w
   if (read.kind === "invalid") throw refusedFile(read.problems);
   return { workflow: read.workflow, warnings: read.warnings.map(inWorkflowFile) };
 }
+
+/** In the code as it is bundled. */
+const SENDS_MAIL = /\bsend\s*\??\.\s*email\b/;
 
 function inWorkflowFile({ line, problem }: FileProblem): string {
   return `${WORKFLOW_FILE}:${line}: ${problem}`;

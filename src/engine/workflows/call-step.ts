@@ -15,6 +15,7 @@ import { askUnit } from "../runs/ask-unit.ts";
 import type { Configuration } from "../runs/configure.ts";
 import { type ActionPorts, type CallTerms, type LoadedAction, callAction } from "../workbench/actions.ts";
 import type { Workbench } from "../workbench/workbench.ts";
+import { withMailSent } from "../workbench/send-mail.ts";
 import { type Ask, type ExpressionContext, callValues, evaluated, noteLines, shownInputs } from "./step-values.ts";
 import { EXPRESSIONS_COMPONENT } from "./trigger-unit.ts";
 
@@ -32,6 +33,8 @@ export interface StepSurroundings {
   readonly accounts: Readonly<Record<string, string>>;
   /** Id in the file → name of a data store of this server. */
   readonly stores: Readonly<Record<string, string>>;
+  /** A step whose mail does not leave has not failed. */
+  readonly isMailOptional: boolean;
   /** For one call, an expression included. */
   readonly deadlineMs: number;
   /** Whoever debugs its steps. */
@@ -72,7 +75,8 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
       const declared = withDynamicProps(component.definition.props, dynamicProps);
       for (const name of dataStoresOf(declared, configured)) await ports.store.createDataStore(name, ports.clock.now());
       const watched = thirdParties === undefined ? {} : { thirdParties };
-      const result = await callAction(ports, loaded, { configured, dynamicProps, steps, context, terms, ...watched });
+      const called = await callAction(ports, loaded, { configured, dynamicProps, steps, context, terms, ...watched });
+      const result = await withMailSent(ports, called, { isOptional: step.isMailOptional ?? surroundings.isMailOptional });
       return { result: { ...result, logs: [...noteLines(notes, ports.clock.now()), ...result.logs] }, inputs: shownInputs(configured, declared) };
     });
   } catch (error) {

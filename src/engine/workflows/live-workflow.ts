@@ -1,6 +1,7 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type RunId, type WorkflowId, isDeployedId, isWorkflowId, runId } from "../../domain/ids.ts";
+import { mailServerIn } from "../../domain/mail.ts";
 import type { EventTrigger } from "../../domain/trigger.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import type { RunTrigger, StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
@@ -39,6 +40,7 @@ export interface WorkflowPorts extends CommitPorts, StepPorts {
   readonly onWait: () => void;
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** After a run that could not be stored, as on a full disk, the pause before it goes on; it grows. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
@@ -68,6 +70,8 @@ export class LiveWorkflow {
   readonly #usage: Usage;
   readonly #ownership: StateOwnership;
   readonly #host: RunHost;
+  /** Failures that were told by mail → until when they are not told again. */
+  readonly #mailedUntil = new Map<string, number>();
   readonly #throttle: Throttle;
 
   constructor(ports: WorkflowPorts, { source, isShown }: { source: DeployedComponent; isShown: boolean }) {
@@ -125,7 +129,15 @@ export class LiveWorkflow {
     // Runs that go on on an earlier version are of whoever has made that.
     const debug = code.id === componentId ? this.debug : undefined;
     const { accounts, stores } = bindingOf(configured);
-    return { workflowId: this.id, env, accounts, stores, deadlineMs: workflow.settings.timeout * 1000, debug };
+    return {
+      workflowId: this.id,
+      env,
+      accounts,
+      stores,
+      isMailOptional: workflow.settings.isMailOptional,
+      deadlineMs: workflow.settings.timeout * 1000,
+      debug,
+    };
   }
 
   /** What its runs work with. */
@@ -199,6 +211,23 @@ export class LiveWorkflow {
     if (live === undefined) await this.#dropFiles(id);
     else live.cancel();
     return true;
+  }
+
+  /** As on the hosted platform: the same failure once a day. What cannot be sent is told in the server's log. */
+  async #mailFailure({ id, version, failure }: WorkflowRun): Promise<void> {
+    const { store, mailer, clock, log } = this.#ports;
+    const { name, slug } = this.source;
+    const { namespace = "", message = "" } = failure ?? {};
+    const [key, now] = [JSON.stringify([namespace, message]), clock.now()];
+    if (!(await this.plan(version)).workflow.settings.mailsErrors || now < (this.#mailedUntil.get(key) ?? 0)) return;
+    const server = mailServerIn(await store.listAccounts());
+    if (server === undefined) return;
+    for (const [known, until] of this.#mailedUntil) if (until <= now) this.#mailedUntil.delete(known);
+    this.#mailedUntil.set(key, now + DAY_MS);
+    const text = `Step ${namespace} of ${name} has failed:\n\n${message}\n\npd runs ${id} shows the run, pd rerun ${id} runs it again.\nThe same failure is told once a day; pd runs ${slug} --failed lists all.`;
+    await mailer
+      .send(server, { subject: `${name}: ${namespace} has failed`, text })
+      .catch((error: unknown) => log.error("a failed run could not be told by mail", { run: id, reason: messageOf(error) }));
   }
 
   /** A run has ended without them: what cannot be removed now is removed at the next start. */
@@ -346,7 +375,11 @@ export class LiveWorkflow {
       observe: (id, trigger, at) => feed.observe(this.id, { kind: "started", id, at, trigger }),
       observeLine: (id, line) => feed.observe(this.id, { kind: "line", id, line }),
       answer: ({ trigger: { messageId, kind } }, response) => (kind === "http" && messageId !== undefined ? answers.settle(messageId, response) : undefined),
-      ended: (run) => this.#dropFiles(run.id),
+      ended: async (run) => {
+        await this.#dropFiles(run.id);
+        // Whoever waits for an answer does not wait for the mail.
+        if (run.state === "failed") void this.#usage.during(() => this.#mailFailure(run));
+      },
       expect: (token, run, work) => tokens.during(token, run, work),
     };
   }

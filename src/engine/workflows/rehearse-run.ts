@@ -41,7 +41,7 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
   const paths = new Map(before.map(({ namespace, path }) => [`${namespace} ${itemsOf(path)}`, path]));
   const store = { ...ports.store, ...withoutWrites(ports.store) };
   const bench = new Workbench({ ...ports, store }, BENCH);
-  const dry: StepPorts = { ...ports, store, bench };
+  const dry: StepPorts = { ...ports, store, bench, mailer: { send: async () => {} } };
   const steps: StepRecord[] = [...carried];
   const { endedAt: _ended, failure: _failure, reason: _reason, ...rest } = run;
   let last: WorkflowRun = { ...rest, state: "running" };

@@ -11,6 +11,7 @@ import type {
 } from "../../api/workflows.ts";
 import { PdError } from "../../domain/errors.ts";
 import { describeOutcome } from "../../domain/invocation.ts";
+import { unsentMails } from "../../domain/mail.ts";
 import { type JsonObject, type JsonValue, textAsJson } from "../../domain/json.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
 import { type PropDeclaration, kindOf } from "../../domain/props/kinds.ts";
@@ -264,7 +265,7 @@ export function runStepRecord(record: StepRecord, addressOf: ((name: "resume" | 
   return {
     path,
     namespace,
-    state,
+    state: state === "done" && unsentMails(sends).length > 0 ? "not sent" : state,
     attempt,
     runs,
     exports: shownExports(record, addressOf !== undefined),

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { unsentMails } from "../../domain/mail.ts";
 import { differencesOf } from "../../client/run-difference.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
@@ -114,7 +115,7 @@ function Repeated({ of, steps }: { of: string; steps: readonly RunStep[] }) {
 function StepDetail({ step, run, onRun }: { step: RunStep; run: WorkflowRun; onRun: (id: string) => void }) {
   const client = useClient();
   const mayChange = useMayChange();
-  const { namespace, state, attempt, duration_ms: ms, inputs, exports, decision, outcome, message, invocation_id: invocation, pause } = step;
+  const { namespace, state, attempt, duration_ms: ms, inputs, exports, decision, outcome, message, invocation_id: invocation, pause, sends = [] } = step;
   const { value: called } = useLoaded(`called ${invocation ?? ""}`, async () => (invocation === undefined ? undefined : client.invocations.get(invocation)));
   const again = (): Promise<void> => telling(async () => onRun((await client.workflows.rerun(run.id, { from: namespace })).id));
   return (
@@ -136,6 +137,9 @@ function StepDetail({ step, run, onRun }: { step: RunStep; run: WorkflowRun; onR
           </button>
         )}
       </div>
+      {unsentMails(sends).map((problem) => (
+        <p class="note attention">E-mail {problem}</p>
+      ))}
       {outcome !== "returned" && <p class="note bad">{message}</p>}
       {inputs !== undefined && Object.keys(inputs).length > 0 && (
         <>

@@ -23,6 +23,7 @@ export const RUN_TONES: Readonly<Record<WorkflowRun["state"], Tone>> = {
 
 export const STEP_TONES: Readonly<Record<RunStep["state"], Tone>> = {
   done: "good",
+  "not sent": "attention",
   failed: "bad",
   waiting: "attention",
   again: "attention",
