@@ -151,6 +151,28 @@ describe("a run", () => {
     expect(run).toMatchObject({ state: "succeeded" });
   });
 
+  it("is cancelled when nobody resumes it in time, also beside a branch that goes on; run again, it waits again", async () => {
+    const server = await TestServer.inMemory();
+    const files = workflowOf({ wait: codeStep("$.flow.suspend(steps.trigger.event.ms);"), after: codeStep("return 1;") });
+    const workflow = await deployWorkflow(server, files);
+    await workflow.start({ ms: 20 });
+    const [run] = await workflow.runsOnce(1, "cancelled");
+    expect(run).toMatchObject({ reason: "nobody has resumed wait in time" });
+    expect((await workflow.steps(run ?? {})).map(({ namespace }) => namespace)).toEqual(["wait"]);
+    const again = await workflow.rest(dataOf(await server.api.post(`/v1/runs/${String(run?.["id"])}/rerun`)));
+    expect(again.steps.map(({ namespace, copied_from: from }) => [namespace, from])).toEqual([["wait", undefined]]);
+    const yaml =
+      "name: Both\nsteps:\n- namespace: both\n  parallel:\n    a: [{ namespace: wait, uses: ./wait.js }]\n    b: [{ namespace: long, uses: ./long.js }, { namespace: never, uses: ./long.js }]\n";
+    const both = await deployWorkflow(server, {
+      "workflow.yaml": yaml,
+      "wait.js": codeStep("$.flow.suspend(5);"),
+      "long.js": codeStep("await new Promise((done) => setTimeout(done, 200)); return 1;"),
+    });
+    await both.start();
+    const [cancelled] = await both.runsOnce(1, "cancelled");
+    expect((await both.steps(cancelled ?? {})).map(({ namespace }) => namespace).toSorted()).toEqual(["long", "wait"]);
+  });
+
   it("runs a step again that wishes so, and counts", async () => {
     const server = await TestServer.inMemory();
     const workflow = await deployWorkflow(

@@ -160,6 +160,7 @@ export function printSent(cli: CliContext, { workflow, isNew }: Sent): void {
   printLine(cli, `${isNew ? "Deployed" : "Updated"} ${workflow.name_slug} (${workflow.id}), version ${workflow.version}`);
   for (const line of graphOf(workflow)) printLine(cli, line);
   for (const line of foreignLines(workflow.foreign)) printLine(cli, line);
+  if (!workflow.active) printNote(cli, `It is inactive: pd update ${workflow.name_slug} --activate starts it`);
   printNote(cli, `pd runs ${workflow.name_slug} lists its runs, pd logs ${workflow.name_slug} follows what it does`);
 }
 

@@ -18,7 +18,7 @@ interface Place {
 export function carriedOver(steps: readonly Step[], records: readonly StepRecord[], { from, of }: { from: string | undefined; of: RunId }): StepRecord[] {
   const places = placesOf(steps);
   const again = from === undefined ? new Set<string>() : stepsFrom(steps, from);
-  const ended = records.filter(({ namespace, state }) => !again.has(namespace) && places.has(namespace) && state === "done");
+  const ended = records.filter(({ namespace, state, isExpired }) => !again.has(namespace) && places.has(namespace) && state === "done" && isExpired !== true);
   const known = new Set(ended.map(({ namespace }) => namespace));
   return ended.flatMap((record): StepRecord[] => {
     const place = places.get(record.namespace);

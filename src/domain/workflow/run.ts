@@ -82,6 +82,8 @@ export interface StepRecord {
   readonly decision?: JsonValue;
   readonly isExit?: true;
   readonly pause?: Pause;
+  /** Nobody has ended its wait in time, which cancels the run. */
+  readonly isExpired?: true;
   /** The request that ended its wait early. */
   readonly resumedBy?: JsonObject;
   /** Values of its props, without secrets. */
@@ -104,8 +106,8 @@ export function hasEnded({ state }: Pick<WorkflowRun, "state">): boolean {
 }
 
 /** What later steps and the rest of the run know of it; `undefined` while it has not ended. */
-export function resultOf({ state, exports, decision, isExit }: StepRecord): StepResult | undefined {
-  if (state !== "done") return undefined;
+export function resultOf({ state, exports, decision, isExit, isExpired }: StepRecord): StepResult | undefined {
+  if (state !== "done" || isExpired === true) return undefined;
   return { exports, ...(decision === undefined ? {} : { decision }), ...(isExit === undefined ? {} : { isExit }) };
 }
 
@@ -114,6 +116,8 @@ export function afterWait(record: StepRecord, request?: JsonObject): StepRecord 
   const resumedBy = request === undefined ? {} : { resumedBy: request };
   const isOver = record.pause?.kind === "delay" || record.pause?.kind === "suspend";
   if (!isOver) return { ...record, state: "again", ...resumedBy };
+  // As the hosted platform documents it: whoever was to agree has not.
+  if (request === undefined && record.pause?.kind === "suspend") return { ...record, state: "done", isExpired: true };
   // What the step before the wait has left is where the step after it looks (workflows.md §2).
   return { ...record, state: "done", ...resumedBy, exports: request === undefined ? record.exports : { ...record.exports, $resume_data: request } };
 }

@@ -157,8 +157,13 @@ export class LiveRun {
   /** What may begin now. */
   #ready(): readonly StepCall[] {
     const { run } = this.#known;
-    if (hasEnded(run) || this.#isCancelled || this.#broken !== undefined || this.#host.signal.aborted) return [];
+    if (hasEnded(run) || this.#isCancelled || this.#expired !== undefined || this.#broken !== undefined || this.#host.signal.aborted) return [];
     return this.#progress().ready.filter(({ path }) => !this.#inFlight.has(path) && this.#records.get(path)?.state !== "waiting");
+  }
+
+  /** The step that nobody has resumed in time. */
+  get #expired(): StepRecord | undefined {
+    return [...this.#records.values()].find(({ isExpired }) => isExpired === true);
   }
 
   #begin(call: StepCall): void {
@@ -299,6 +304,8 @@ export class LiveRun {
       const { namespace, path, outcome } = record;
       return { ...run, state: "failed", endedAt, failure: { namespace, path, message: describeOutcome(outcome) } };
     }
+    const expired = this.#expired;
+    if (expired !== undefined) return { ...run, state: "cancelled", endedAt, reason: `nobody has resumed ${expired.namespace} in time` };
     // Whoever is on its way as well says later what the run has become.
     const others = [...this.#inFlight.keys()].some((path) => path !== record?.path);
     if (others && record?.isExit !== true) return inState(run, "running");
