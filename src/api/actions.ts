@@ -1,6 +1,7 @@
+import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { codeParams, hideSecrets } from "./components.ts";
-import { call, jsonObject, optionalText, texts } from "./declare.ts";
+import { flag, call, jsonObject, optionalText, texts } from "./declare.ts";
 import { actionRun } from "./invocations.ts";
 
 /** Actions, which run once and are not deployed (platform.md §1.8). */
@@ -11,6 +12,8 @@ export const actions = {
     params: codeParams.extend({
       configured_props: jsonObject.default({}),
       env: texts.default({}),
+      allow_run: flag.default(false).describe("it may start programs of the machine, inside the wall"),
+      timeout_seconds: z.number().min(0.001).max(86_400).optional().describe("how long it may take; absent: as the server's setting says"),
       steps: jsonObject.default({}),
       context: jsonObject.default({}),
       hide_secrets: hideSecrets,

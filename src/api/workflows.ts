@@ -92,6 +92,7 @@ const workflow = z.object({
   created_at: seconds,
   updated_at: seconds,
   env: z.array(text),
+  allow_run: z.literal(true).optional(),
   settings: jsonObject,
   accounts: texts.describe("id in the file → account of this server"),
   foreign: z.array(foreign).describe("ids that its file brings from elsewhere, and what was chosen for each"),
@@ -160,6 +161,7 @@ const workflowParams = z.object({
   name: word.optional(),
   env: texts.optional(),
   active: flag.optional(),
+  allow_run: flag.optional().describe("its steps may start programs of the machine, inside the wall"),
   ...stand,
 });
 const templateStep = z.object({ namespace: text, props: jsonObject.optional() });

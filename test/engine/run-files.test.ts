@@ -107,3 +107,37 @@ describe("/tmp of a run's steps", () => {
     });
   });
 });
+
+describe("programs that a step starts", () => {
+  const yaml = {
+    first: step("fs.writeFileSync('/tmp/in.txt', 'from the step');"),
+    second: `import { execSync } from "node:child_process"; ${step("execSync('tr a-z A-Z < $TMPDIR/in.txt > $TMPDIR/out.txt'); return execSync('cat $TMPDIR/out.txt').toString();")}`,
+  };
+
+  it("are refused where nobody has allowed them, with what allows them", async () => {
+    const server = await TestServer.start({ sandboxUse: "wall" });
+    const run = await (await deployWorkflow(server, workflowOf(yaml))).run();
+    expect(run["failure"]).toMatchObject({ namespace: "second", message: expect.stringContaining("--allow-run true") });
+  });
+
+  it("see the files of their run, and those of no other, where they are allowed", async () => {
+    const server = await TestServer.start({ sandboxUse: "wall" });
+    const workflow = await deployWorkflow(server, workflowOf(yaml), { allow_run: true });
+    expect(workflow.record["allow_run"]).toBe(true);
+    const runs = await Promise.all([1, 2, 3].map(() => workflow.run()));
+    expect(runs.map((run) => exportsOf(run, "second"))).toEqual([1, 2, 3].map(() => ({ $return_value: "FROM THE STEP" })));
+    await workflow.update({ name: "Renamed" });
+    expect((await workflow.run())["state"]).toBe("succeeded");
+    await workflow.update({ allow_run: false });
+    expect((await workflow.run())["state"]).toBe("failed");
+  });
+
+  it("are allowed to an action that is run by itself, for as long as it may take", async () => {
+    const server = await TestServer.start({ sandboxUse: "wall" });
+    const code =
+      'import { execSync } from "node:child_process"; export default { name: "a", version: "1", type: "action", run() { return execSync("echo hi").toString(); } };';
+    expect(await server.api.post("/v1/actions/run", { component_code: code, allow_run: true })).toMatchObject({ ret: "hi\n" });
+    const slow = 'export default { name: "a", version: "1", type: "action", run: () => new Promise(() => setInterval(() => {}, 1000)) };';
+    expect(await server.api.post("/v1/actions/run", { component_code: slow, timeout_seconds: 0.3 })).toMatchObject({ outcome: "timed-out" });
+  });
+});

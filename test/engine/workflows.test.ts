@@ -170,7 +170,7 @@ describe("a run", () => {
     });
     await both.start();
     const [cancelled] = await both.runsOnce(1, "cancelled");
-    expect((await both.steps(cancelled ?? {})).map(({ namespace }) => namespace).toSorted()).toEqual(["long", "wait"]);
+    expect(new Set((await both.steps(cancelled ?? {})).map(({ namespace }) => namespace))).toEqual(new Set(["long", "wait"]));
   });
 
   it("runs a step again that wishes so, and counts", async () => {

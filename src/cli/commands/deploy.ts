@@ -43,7 +43,7 @@ async function deployFolder(cli: CliContext, path: string, flags: DeployFlags): 
   refuseForWorkflow(flags, path);
   const [folder, env] = [await readWorkflowFolder(path), await givenEnv(flags)];
   const client = await connect(cli);
-  const sent = await sendWorkflow(cli, client, { folder, flags, env, name: flags.name, isNew: flags.new });
+  const sent = await sendWorkflow(cli, client, { folder, flags, env, name: flags.name, isNew: flags.new, limits: limitsOf({ allowRun: flags.allowRun }) });
   return printRecord(cli, sent.workflow, () => printSent(cli, sent));
 }
 

@@ -16,7 +16,6 @@ export function refuseForComponent({ account, source, schedule, map }: StandFlag
 
 interface ComponentFlags extends CodeFlags {
   readonly maxConcurrency?: string | undefined;
-  readonly allowRun?: string | undefined;
   readonly latest?: boolean | undefined;
   readonly dc?: string | undefined;
   readonly promptAll?: boolean | undefined;
@@ -24,7 +23,7 @@ interface ComponentFlags extends CodeFlags {
 
 /** Flags of a component given for a workflow, which would take no notice of them. */
 export function refuseForWorkflow(flags: ComponentFlags, name: string): void {
-  const { prop, props, import: imports, maxConcurrency, allowRun, latest, dc, promptAll } = flags;
-  const given = { prop, props, import: imports, "max-concurrency": maxConcurrency, "allow-run": allowRun, latest, dc, "prompt-all": promptAll };
+  const { prop, props, import: imports, maxConcurrency, latest, dc, promptAll } = flags;
+  const given = { prop, props, import: imports, "max-concurrency": maxConcurrency, latest, dc, "prompt-all": promptAll };
   refuseGiven(given, `it is for components, and ${name} is a workflow, whose file says it`);
 }

@@ -1,6 +1,6 @@
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { LimitFlags } from "./deploy.ts";
+import { type LimitFlags, limitsOf } from "./deploy.ts";
 import { type CodeFlags, givenEnv } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed, noHooks } from "../deployed.ts";
@@ -34,14 +34,15 @@ export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, fl
   const files = flags.code === undefined ? undefined : await filesOf(flags.code);
   const env = await givenEnv(flags);
   const active = flags.activate === true ? true : flags.deactivate === true ? false : undefined;
+  const limits = limitsOf({ allowRun: flags.allowRun });
   const stand = standOf(flags);
   const stands = Object.values(stand).some((given) => Object.keys(given).length > 0);
-  if (files === undefined && flags.name === undefined && active === undefined && Object.keys(env).length === 0 && !stands)
+  if (files === undefined && flags.name === undefined && active === undefined && limits.allow_run === undefined && Object.keys(env).length === 0 && !stands)
     throw new PdError("PD_BAD_INPUT", `Cannot update ${before.name_slug}: nothing to change is given`, {
-      fix: "Give --code <folder>, --name, --env, --map, --account, --source, --schedule, --activate or --deactivate",
+      fix: "Give --code <folder>, --name, --env, --map, --account, --source, --schedule, --allow-run, --activate or --deactivate",
     });
   const client = await connect(cli);
-  const updated = await client.workflows.update(before.id, { files, name: flags.name, env, active, ...stand });
+  const updated = await client.workflows.update(before.id, { files, name: flags.name, env, active, ...limits, ...stand });
   return printRecord(cli, updated, () => {
     for (const warning of updated.warnings) printNote(cli, `Warning: ${warning}`);
     printLine(cli, `Updated ${updated.name_slug} (${updated.id}), version ${updated.version}`);

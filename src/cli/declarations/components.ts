@@ -5,6 +5,8 @@ import type { Run } from "./run.ts";
 export function componentCommands(program: Command, run: Run): void {
   propFlags(program.command("run-action <component>").description("Run an action once: a file, a URL of raw code, or a key"))
     .option("--steps <file>", "JSON file with the outputs of earlier steps")
+    .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
+    .option("--timeout <seconds>", "How long it may take")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/run-action.ts")).runAction(cli, component, flags)));
   propFlags(program.command("options <component> <prop>").description("List a page of the choices of a prop, of a file, a URL, a key or a source"))
     .option("--page <n>", "Which page, from 0", "0")

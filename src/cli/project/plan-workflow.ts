@@ -35,7 +35,8 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
   const request = {
     files: own,
     name: entry.name ?? slug,
-    active: entry.active ?? true,
+    active: entry.active ?? !IS_INACTIVE.test(own["workflow.yaml"] ?? ""),
+    allow_run: entry.allow_run ?? false,
     accounts: Object.fromEntries(accounts),
     ...(entry.env === undefined ? {} : { env: entry.env }),
     ...(entry.sources === undefined ? {} : { sources: sourcesOf(around, entry.sources) }),
@@ -65,9 +66,13 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
   return { kind: "workflow", name: slug, action: "update", changes, rights, perform };
 }
 
+/** Exported so: it is started only where the entry says so. */
+const IS_INACTIVE = /^inactive:\s*true\s*(?:#.*)?$/m;
+
 /** What an entry lets its workflow do, as it is written: no variable stands in it. `isTold`: whether the plan changes this. */
-function rightsOf({ env = {}, accounts = {}, sources = {} }: WorkflowEntry, isTold: (place: string) => boolean): readonly Right[] {
+function rightsOf({ env = {}, accounts = {}, sources = {}, allow_run: mayRun }: WorkflowEntry, isTold: (place: string) => boolean): readonly Right[] {
   return [
+    ...(mayRun === true && isTold("allow_run") ? [{ kind: "programs", what: "" } as const] : []),
     ...Object.entries(env).flatMap(([name, value]): Right[] => {
       if (!isTold(`env ${name}`)) return [];
       const read = variablesIn(value);
@@ -103,6 +108,7 @@ function sourcesOf({ sources, workflows }: Around, named: Readonly<Record<string
 interface Rest {
   readonly name: string;
   readonly active: boolean;
+  readonly allow_run: boolean;
   readonly accounts: Record<string, string>;
   readonly env?: Readonly<Record<string, string>>;
   readonly sources?: Readonly<Record<string, string>>;
@@ -116,7 +122,7 @@ type Known = Awaited<ReturnType<Around["client"]["workflows"]["files"]>>;
 function restChanges(
   before: WorkflowRecord,
   known: Known,
-  { name, active, accounts, env = {}, sources = {}, stores = {}, schedules = {} }: Rest,
+  { name, active, allow_run: mayRun, accounts, env = {}, sources = {}, stores = {}, schedules = {} }: Rest,
 ): readonly string[] {
   const variables = Object.keys(env).filter((variable) => known.env?.[variable] !== env[variable]);
   const stands = (label: string, then: JsonObject, now: JsonObject): readonly string[] =>
@@ -126,6 +132,7 @@ function restChanges(
   return [
     ...(before.name === name ? [] : [`~ name: ${JSON.stringify(before.name)} → ${JSON.stringify(name)}`]),
     ...(before.active === active ? [] : [`~ active: ${before.active} → ${active}`]),
+    ...((before.allow_run ?? false) === mayRun ? [] : [`~ allow_run: ${before.allow_run ?? false} → ${mayRun}`]),
     ...stands("account", known.accounts ?? {}, accounts),
     ...stands("source", known.sources ?? {}, sources),
     ...stands("data store", known.stores ?? {}, stores),

@@ -23,6 +23,7 @@ export type SourceEntry = z.output<typeof source>;
 const workflow = z.strictObject({
   ...common,
   folder: word.describe("that holds its workflow.yaml, from this folder"),
+  allow_run: z.boolean().optional().describe("its steps may start programs of the machine, inside the wall"),
   accounts: texts.optional().describe("id in its file → account:NAME, or a name"),
   sources: texts.optional().describe("id in its file → name of a source here"),
   stores: texts.optional().describe("id in its file → name of a data store"),

@@ -1,4 +1,5 @@
 import { search } from "../ask/prompts.ts";
+import type { SourceParams } from "../../api/sources.ts";
 import type { ForeignId, WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
@@ -72,6 +73,7 @@ interface Sending {
   readonly flags: StandFlags;
   readonly name?: string | undefined;
   readonly env: Record<string, string>;
+  readonly limits?: Pick<SourceParams, "allow_run">;
   /** Although the folder notes which workflow it is. */
   readonly isNew?: boolean | undefined;
 }
@@ -83,11 +85,11 @@ export interface Sent {
 }
 
 /** Deploys the folder, or updates the workflow that it is; a person is asked for accounts that its file names and this server does not know. */
-export async function sendWorkflow(cli: CliContext, client: Client, { folder, flags, name, env, isNew = false }: Sending): Promise<Sent> {
+export async function sendWorkflow(cli: CliContext, client: Client, { folder, flags, name, env, limits = {}, isNew = false }: Sending): Promise<Sent> {
   const { files, id } = folder;
   const known = isNew || id === undefined ? undefined : await knownWorkflow(client, id);
   const { ".workflow.state": _own, ...others } = files;
-  const request = { files: isNew ? others : files, name, env };
+  const request = { files: isNew ? others : files, name, env, ...limits };
   const stand = standOf(flags);
   if (canAsk(cli, flags)) await askStores(cli, client, { files, stand, known });
   for (;;) {

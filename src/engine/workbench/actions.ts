@@ -49,7 +49,7 @@ export interface LoadedAction {
   readonly memory: Set<string>;
 }
 
-type Wishes = Configuration & ActionContext;
+type Wishes = Configuration & ActionContext & { /** Absent: as the server's setting says. */ readonly deadlineMs?: number };
 
 /** What it has printed each time is kept until its end. */
 const MOST_RERUNS = 100;
@@ -97,7 +97,7 @@ type CalledAction = RunResult & Pick<ActionRun, "secrets">;
 export async function callAction(
   ports: ActionPorts,
   action: LoadedAction,
-  { configured, dynamicProps, steps, context, thirdParties, terms }: Wishes & { readonly terms?: CallTerms },
+  { configured, dynamicProps, steps, context, thirdParties, terms, deadlineMs: wanted }: Wishes & { readonly terms?: CallTerms },
 ): Promise<CalledAction> {
   const { clock, settings } = ports;
   const { definition } = action.component;
@@ -106,7 +106,7 @@ export async function callAction(
   const reach = await ports.credentials.reachOf(withDynamicProps(definition.props, dynamicProps), configured);
   const { id, deadlineMs, report, files } = terms ?? {
     id: invocationId(clock.now(), clock.randomText(8)),
-    deadlineMs: settings.deadlineMs,
+    deadlineMs: wanted ?? settings.deadlineMs,
     report: { log: () => {}, respond: () => {} },
     files: undefined,
   };

@@ -20,6 +20,7 @@ import type { RegistryStore } from "../../ports/registry-store.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { Runner, Unit, UnitCode } from "../../ports/runner.ts";
+import { KeyedTurns } from "../../domain/turns.ts";
 import { Usage } from "../runs/usage.ts";
 
 /** What is laid on the workbench: code, or what was saved of it, with its variables. */
@@ -30,6 +31,8 @@ export interface WorkPiece extends Tracked {
   readonly step?: string;
   /** It is run as an action, without a workflow around it. */
   readonly isAction?: boolean;
+  /** It may start programs of this machine. They see `/tmp` of their process, so it makes one call at a time. */
+  readonly allowsPrograms?: boolean;
   /** It is debugged: each use has a process of its own, one after the other. */
   readonly debug?: DebugLink | undefined;
 }
@@ -69,6 +72,7 @@ interface Bench {
   uses: number;
   lastUsedAt: number;
   readonly env: WorkPiece["env"];
+  readonly allowsPrograms: boolean;
 }
 
 const FEW: BenchLimits = { most: 4, idleMs: 60_000 };
@@ -87,6 +91,8 @@ export class Workbench {
   readonly #usage: Usage;
   readonly #limits: BenchLimits;
   readonly #loading = new Set<AbortController>();
+  /** Of what makes one call at a time. */
+  readonly #turns = new KeyedTurns<string>();
   #isClosed = false;
 
   constructor(ports: WorkbenchPorts, limits: BenchLimits = FEW) {
@@ -120,7 +126,7 @@ export class Workbench {
   }
 
   /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and its like; an action that fails is a result. */
-  runAction(piece: WorkPiece, { props, ...action }: { props: JsonObject } & ActionContext): ReturnType<typeof runAction> {
+  runAction(piece: WorkPiece, { props, ...action }: { props: JsonObject; deadlineMs?: number } & ActionContext): ReturnType<typeof runAction> {
     return this.use({ ...piece, isAction: true }, async (loaded) => {
       const { definition } = loaded.component;
       requireAction(definition);
@@ -188,9 +194,15 @@ export class Workbench {
   async #use<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
     const { code, env, step, progress } = piece;
     const resolved = code.kind === "saved" ? code : await resolveCode(this.#ports, code, progress);
-    const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env, step]);
+    const { allowsPrograms = false } = piece;
+    const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env, step, allowsPrograms]);
+    const used = (): Promise<Value> => this.#useShared(key, resolved, { piece, work });
+    return allowsPrograms ? this.#turns.take(key, used) : used();
+  }
+
+  async #useShared<Value>(key: string, resolved: GivenComponent, { piece, work }: { piece: WorkPiece; work: (loaded: LoadedAction) => Promise<Value> }) {
     for (;;) {
-      const bench = this.#benches.get(key) ?? this.#benchOf(resolved, env) ?? this.#open(key, resolved, piece);
+      const bench = this.#benches.get(key) ?? this.#benchOf(resolved, piece) ?? this.#open(key, resolved, piece);
       bench.uses++;
       try {
         const loaded = await bench.loading;
@@ -205,13 +217,21 @@ export class Workbench {
   }
 
   /** One that was loaded from code, and was saved since. */
-  #benchOf(given: GivenComponent, env: WorkPiece["env"]): Bench | undefined {
-    if (given.kind !== "saved") return undefined;
-    return [...this.#benches.values()].find(({ loaded, env: own }) => loaded?.component.id === given.component.id && isSameJson({ ...own }, { ...env }));
+  #benchOf(given: GivenComponent, { env, allowsPrograms = false }: WorkPiece): Bench | undefined {
+    if (given.kind !== "saved" || allowsPrograms) return undefined;
+    return [...this.#benches.values()].find(
+      ({ loaded, env: own, allowsPrograms: may }) => !may && loaded?.component.id === given.component.id && isSameJson({ ...own }, { ...env }),
+    );
   }
 
   #open(key: string, code: GivenComponent, piece: WorkPiece): Bench {
-    const bench: Bench = { loading: this.#load(code, piece), uses: 0, lastUsedAt: this.#ports.clock.now(), env: piece.env };
+    const bench: Bench = {
+      loading: this.#load(code, piece),
+      uses: 0,
+      lastUsedAt: this.#ports.clock.now(),
+      env: piece.env,
+      allowsPrograms: piece.allowsPrograms === true,
+    };
     bench.loading.then(
       (loaded) => (bench.loaded = loaded),
       () => this.#forget(key, bench),
@@ -221,7 +241,7 @@ export class Workbench {
     return bench;
   }
 
-  async #load(code: GivenComponent, { env, step, isAction, progress, debug }: WorkPiece): Promise<LoadedAction> {
+  async #load(code: GivenComponent, { env, step, isAction, allowsPrograms, progress, debug }: WorkPiece): Promise<LoadedAction> {
     const ports = this.#ports;
     const { component, unit } = await loadComponent(ports, code, {
       ...(step === undefined ? {} : { step }),
@@ -235,6 +255,7 @@ export class Workbench {
           state: {},
           ...packagesPath,
           ...(debug === undefined ? {} : { debug }),
+          ...(allowsPrograms === true ? { allowsPrograms } : {}),
           ...(this.#limits.isCutOff === undefined ? {} : { isCutOff: true }),
         });
       },

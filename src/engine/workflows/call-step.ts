@@ -33,6 +33,8 @@ export interface StepSurroundings {
   readonly accounts: Readonly<Record<string, string>>;
   /** Id in the file → name of a data store of this server. */
   readonly stores: Readonly<Record<string, string>>;
+  /** Its steps may start programs of this machine. */
+  readonly allowsPrograms: boolean;
   /** A step whose mail does not leave has not failed. */
   readonly isMailOptional: boolean;
   /** For one call, an expression included. */
@@ -63,11 +65,11 @@ interface StepCalling extends ActionContext {
 
 /** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
 export async function callStep(ports: StepPorts, surroundings: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
-  const { deadlineMs, debug } = surroundings;
+  const { deadlineMs, debug, allowsPrograms } = surroundings;
   const { step, component, terms, steps, context, thirdParties } = calling;
   try {
     const env = variablesOf(surroundings);
-    return await ports.bench.use({ code: { kind: "saved", component }, env, debug }, async (loaded) => {
+    return await ports.bench.use({ code: { kind: "saved", component }, env, debug, allowsPrograms }, async (loaded) => {
       const ask = askOf(ports, loaded, deadlineMs);
       const props = withComputedDefaults(component.definition.props, withCheckpoints(component, step, surroundings));
       const given = withOwnIds((await evaluated(props, { steps, context }, async () => ask)) ?? {}, surroundings);

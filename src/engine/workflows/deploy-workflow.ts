@@ -36,6 +36,8 @@ export interface WorkflowRequest extends Stand, Tracked {
   readonly slug?: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly active?: boolean | undefined;
+  /** Its steps may start programs of this machine. */
+  readonly allowsPrograms?: boolean | undefined;
 }
 
 export interface ChangeRequest extends Stand, Tracked {
@@ -47,6 +49,7 @@ export interface ChangeRequest extends Stand, Tracked {
   readonly name?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly active?: boolean | undefined;
+  readonly allowsPrograms?: boolean | undefined;
   /** Refused when another version runs by then. */
   readonly ifVersion?: number | undefined;
   /** Although the name becomes another. */
@@ -65,7 +68,15 @@ export async function deployWorkflow(ports: WorkflowChangePorts, around: Workflo
   const id = idOf(files, around, () => clock.randomText(7));
   const name = request.name ?? built.workflow.name;
   const now = clock.now();
-  const draft = { version: 1, endpointKey: clock.randomText(20).toLowerCase(), setAside: {}, dynamicProps: [], createdAt: now, updatedAt: now };
+  const draft = {
+    version: 1,
+    endpointKey: clock.randomText(20).toLowerCase(),
+    setAside: {},
+    dynamicProps: [],
+    createdAt: now,
+    updatedAt: now,
+    ...programsOf(request.allowsPrograms),
+  };
   let live: LiveWorkflow | undefined;
   try {
     await withSlug({ sources: around.hosting.sources, store }, { name, wanted }, async (slug) => {
@@ -86,6 +97,10 @@ export async function deployWorkflow(ports: WorkflowChangePorts, around: Workflo
     if (live !== undefined) await takeBack(ports, around, live);
     throw error;
   }
+}
+
+function programsOf(mayStart: boolean | undefined): { allowsPrograms?: true } {
+  return mayStart === true ? { allowsPrograms: true } : {};
 }
 
 async function takeBack({ store }: WorkflowChangePorts, around: WorkflowSurroundings, live: LiveWorkflow): Promise<void> {
@@ -137,8 +152,10 @@ export async function changeWorkflow(
   const name = request.name ?? (built === undefined || before.workflow.name === built.workflow.name ? source.name : built.workflow.name);
   const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(around.hosting.sources, store, { name, own: source.slug });
   const active = request.active ?? source.active;
+  const { allowsPrograms: mayBefore, ...kept } = source;
   const next: DeployedComponent = {
-    ...source,
+    ...kept,
+    ...programsOf(request.allowsPrograms ?? mayBefore),
     componentId: plan.code.id,
     version: source.version + (isSame ? 0 : 1),
     name,

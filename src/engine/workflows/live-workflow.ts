@@ -125,7 +125,7 @@ export class LiveWorkflow {
 
   /** What its steps run with. */
   surroundings({ workflow, code }: WorkflowPlan): StepSurroundings {
-    const { env, configured, componentId } = this.source;
+    const { env, configured, componentId, allowsPrograms = false } = this.source;
     // Runs that go on on an earlier version are of whoever has made that.
     const debug = code.id === componentId ? this.debug : undefined;
     const { accounts, stores } = bindingOf(configured);
@@ -134,6 +134,7 @@ export class LiveWorkflow {
       env,
       accounts,
       stores,
+      allowsPrograms,
       isMailOptional: workflow.settings.isMailOptional,
       deadlineMs: workflow.settings.timeout * 1000,
       debug,

@@ -22,7 +22,7 @@ function whatWasDenied({ code, permission, resource }: Record<string, unknown>):
 }
 
 const RULES: Readonly<Record<string, string>> = {
-  ChildProcess: "components may not start programs; pd update <source> --allow-run true lets one, inside the wall",
+  ChildProcess: "components may not start programs; --allow-run true lets one, inside the wall: pd update <source or workflow>, or pd run-action",
   WorkerThreads: "components may not start worker threads",
   FileSystemRead: "components read their own folder and their packages alone",
   FileSystemWrite: "components write to their own folder alone",

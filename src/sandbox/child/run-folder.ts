@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { codeOf } from "../../domain/errors.ts";
 import { isRecord } from "../../domain/json.ts";
 import { RUN_FILES, type RunFileRequest } from "../../domain/run-files.ts";
+import type { TemporaryFolder } from "./tmp-folder.ts";
 
 /** Asks the host, which keeps the files of the run. */
 type AskHost = (request: RunFileRequest) => Promise<unknown>;
@@ -23,12 +24,14 @@ export class RunFolder {
   readonly path: string;
   readonly #ask: AskHost;
   readonly #isEmpty: boolean;
+  readonly #isOfPrograms: boolean;
   #given = new Map<string, Seen>();
 
-  constructor(path: string, { isEmpty, ask }: { isEmpty: boolean; ask: AskHost }) {
+  constructor({ path, isOfPrograms }: TemporaryFolder, { isEmpty, ask }: { isEmpty: boolean; ask: AskHost }) {
     this.path = path;
     this.#ask = ask;
     this.#isEmpty = isEmpty;
+    this.#isOfPrograms = isOfPrograms;
   }
 
   /** Makes what the steps before have left. */
@@ -92,9 +95,10 @@ export class RunFolder {
     }
   }
 
-  /** The process may have others to run. */
+  /** The process may have others to run. Programs find a folder there all the same. */
   async clear(): Promise<void> {
     await rm(this.path, { recursive: true, force: true });
+    if (this.#isOfPrograms) await mkdir(this.path);
   }
 
   /** Path → what it is now; folders before what is in them. */

@@ -20,9 +20,17 @@ const TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
 /** Where the process is. Its code may go elsewhere. */
 let folder = "";
 
-/** The `/tmp` of a step that shares one with the other steps of its run. Programs see that of their process, in which there is one call at a time then. */
-export function temporaryFolderFor(call: InvocationId): string {
-  return process.argv.includes(PROGRAMS_WORD) ? join(folder, "tmp") : join(folder, "runs", call);
+/** Where `/tmp` leads. */
+export interface TemporaryFolder {
+  readonly path: string;
+  /** Programs see it as well: it is that of the process, in which there is one call at a time then. */
+  readonly isOfPrograms: boolean;
+}
+
+/** The `/tmp` of a step that shares one with the other steps of its run. */
+export function temporaryFolderFor(call: InvocationId): TemporaryFolder {
+  const isOfPrograms = process.argv.includes(PROGRAMS_WORD);
+  return { path: isOfPrograms ? join(folder, "tmp") : join(folder, "runs", call), isOfPrograms };
 }
 
 /** Leads /tmp to that of the call, or to the folder `tmp` beside what is running. */

@@ -38,7 +38,8 @@ export function configureRoutes(engine: Engine, debuggers: ActionDebuggers): rea
       const { configured_props: props, steps, context } = params;
       const piece = await pieceOf(engine, { params, progress });
       const debug = params.debug === undefined ? {} : { debug: debuggers.find(params.debug, caller()) };
-      const run = await engine.workbench.runAction({ ...piece, ...debug }, { props, steps, context });
+      const deadline = params.timeout_seconds === undefined ? {} : { deadlineMs: params.timeout_seconds * 1000 };
+      const run = await engine.workbench.runAction({ ...piece, ...debug, allowsPrograms: params.allow_run }, { props, steps, context, ...deadline });
       return actionRecord(params.hide_secrets ? hiddenRun(run) : run);
     }),
     route(components.describe, async ({ params, progress }) => ({ data: await describedRecord(engine, await pieceOf(engine, { params, progress })) })),

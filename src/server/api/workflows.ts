@@ -26,21 +26,22 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       }),
     ),
     route(workflows.deploy, async ({ params, progress }) => {
-      const { name, slug, env = {}, active = params.settings?.auto_deploy } = params;
+      const { name, slug, env = {}, active = params.settings?.auto_deploy, allow_run: allowsPrograms } = params;
       const files = await deployedFiles(engine, params);
-      const live = await kept.deploy({ files, name, slug, env, active, progress, ...standOf(params) });
+      const live = await kept.deploy({ files, name, slug, env, active, allowsPrograms, progress, ...standOf(params) });
       return { data: await workflowRecord(engine, live) };
     }),
     route(workflows.get, async ({ part }) =>
       shownWorkflow(engine, kept.unreadable.find(({ id, slug }) => id === part("id") || slug === part("id")) ?? kept.find(part("id"))),
     ),
     route(workflows.update, async ({ params, part, progress, caller }) => {
-      const { files, name, env, active, if_version: ifVersion, keep_slug: keepsSlug } = params;
+      const { files, name, env, active, allow_run: allowsPrograms, if_version: ifVersion, keep_slug: keepsSlug } = params;
       const change = {
         ...(files && { files: checkedFiles(files) }),
         name,
         env,
         active,
+        allowsPrograms,
         ifVersion,
         keepsSlug,
         progress,
