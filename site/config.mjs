@@ -38,6 +38,7 @@ export default defineConfig({
           page("Types and tests", "testing"),
           page("A debugger", "debugging"),
           page("Workflows", "workflows"),
+          page("Compatibility", "compatibility"),
           page("Sources in Git", "git"),
           page("Agents", "agents"),
         ],
