@@ -7,6 +7,7 @@ import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
 import { namesIn } from "../domain/imported-names.ts";
 import { type BuildProblem, frameOf } from "../domain/build-problem.ts";
 import type { BuildResult, BundleOptions, Bundler } from "../ports/bundler.ts";
+import { EXPORTS } from "./exports.ts";
 import { onService } from "./esbuild-service.ts";
 import { PackageImports, isBuiltIn } from "./package-imports.ts";
 import { VirtualFiles, asWritten, loaderOf } from "./virtual-files.ts";
@@ -52,7 +53,8 @@ function joined(specs: readonly PackageSpec[]): PackageSpec[] {
 }
 
 async function bundleOne(code: ComponentCode, options: BundleOptions = {}): Promise<BuildResult> {
-  const files = new VirtualFiles(code, options);
+  const legacy = options.isStep === true && !EXPORTS.test(code.text) ? (await import("./legacy-step.ts")).legacyStepOf(code.path, code.text) : undefined;
+  const files = new VirtualFiles(code, legacy);
   const packages = new PackageImports(files);
   try {
     const result = await onService(async () => (await compilePlain(code, files, packages)) ?? compile(code.path, files, packages));
@@ -128,8 +130,9 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
   return {
     name: "component-files",
     setup(bundling) {
+      const resolve = importResolver(files, packages);
       bundling.onResolve({ filter: /.*/ }, (request) =>
-        request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolveImport(request, files, packages),
+        request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolve(request),
       );
       // Whatever the compiler finds by itself lies on this machine, and belongs to nobody's component.
       bundling.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => ({ errors: [{ text: `"${path}" is no file of the component` }] }));
@@ -138,6 +141,19 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
         return { contents: files.contents(path) ?? "", loader: loaderOf(path) };
       });
     },
+  };
+}
+
+/** Each error carries its whole line, which may hold thousands of imports. */
+const MOST_ERRORS = 20;
+
+/** Resolves imports of one build. Reports the first missing files only: the build has failed by then. */
+function importResolver(files: VirtualFiles, packages: PackageImports): (request: OnResolveArgs) => OnResolveResult {
+  let errors = 0;
+  return (request) => {
+    const resolved = resolveImport(request, files, packages);
+    if (resolved.errors === undefined || ++errors <= MOST_ERRORS) return resolved;
+    return { path: request.path, external: true };
   };
 }
 
@@ -156,8 +172,9 @@ function resolveLocal(path: string, importer: string, files: VirtualFiles): OnRe
   return { errors: [{ text: `Cannot find the local file "${path}"` }] };
 }
 
-function hashOf({ text, files, imports = [] }: ComponentCode): string {
+function hashOf({ text, files, imports = [], packagesAsOf }: ComponentCode): string {
   const hash = createHash("sha256").update(text);
+  if (packagesAsOf !== undefined) hash.update(`\0packages as of ${packagesAsOf}`);
   for (const part of imports) hash.update(`\0import ${hashOf(part)}`);
   for (const [path, content] of Object.entries(files).toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`\0${path}\0${content}`);
   return hash.digest("hex");

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { EXPORTS } from "./exports.ts";
 import { type Script, type Span, readScript } from "../domain/javascript.ts";
 
 /** Code of before 2021 as it is compiled: a component that calls it as it was called then (hosted-facts.md §7). */
@@ -10,8 +11,6 @@ export interface LegacyStep {
 
 /** Reading more than that would keep the server; nobody wrote such steps. */
 const MOST_CHARACTERS = 200_000;
-/** Most files export something, and are not looked through. */
-const EXPORTS = /(?:^|[;}])\s*export\b|\bmodule\.exports\b|^\s*exports\./m;
 
 /** What a file is compiled as that exports nothing, so that it can be no component; `undefined`: it is no such file. */
 export function legacyStepOf(path: string, text: string): LegacyStep | undefined {

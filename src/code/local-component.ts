@@ -10,7 +10,7 @@ import type { BuildProblem } from "../domain/build-problem.ts";
 import { ConstantAssignments } from "./constants.ts";
 import { isBuildFailure, problemOf } from "./esbuild-bundler.ts";
 import { holdService, letGoOf, onService, serviceLife } from "./esbuild-service.ts";
-import { legacyStepOf } from "./legacy-step.ts";
+import { EXPORTS } from "./exports.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
 import { ProjectRoot } from "../system/project-root.ts";
 import { readNow, readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
@@ -114,7 +114,7 @@ export class LocalComponent {
       if (typeof code === "string" && tries < MOST_TRIES) continue;
       if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#watched };
       // A file that is being written may have been compiled in another state than it was read in.
-      const isSame = inputs[basename(this.#place)]?.bytes === Buffer.byteLength(compiledBy(this.#place, this.#constants)(this.#place, code.text));
+      const isSame = inputs[basename(this.#place)]?.bytes === Buffer.byteLength(await compiledBy(this.#place, this.#constants)(this.#place, code.text));
       this.#known = isSame ? { names: importedNames(code), packages } : undefined;
       if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#watched };
     }
@@ -197,8 +197,12 @@ function contextOf(entry: string, root: ProjectRoot, constants: ConstantAssignme
 }
 
 /** How the compiler gets a file, in the place of how it is written. */
-function compiledBy(entry: string, constants: ConstantAssignments): (path: string, text: string) => string {
-  return (path, text) => constants.letThrow(path, withImportsLeftAlone((path === entry ? legacyStepOf(path, text)?.text : undefined) ?? text));
+function compiledBy(entry: string, constants: ConstantAssignments): (path: string, text: string) => Promise<string> {
+  return async (path, text) => {
+    // A large parser comes with it, which only files without exports need.
+    const legacy = path === entry && !EXPORTS.test(text) ? (await import("./legacy-step.ts")).legacyStepOf(path, text) : undefined;
+    return constants.letThrow(path, withImportsLeftAlone(legacy?.text ?? text));
+  };
 }
 
 /** The compiler names a file once more for each way in which it is imported: `data.json with { type: 'json' }`. */
@@ -217,7 +221,7 @@ function filesOf(root: ProjectRoot, asCompiled: ReturnType<typeof compiledBy>): 
         try {
           const place = await root.place(path);
           if (!CODE.test(path)) return (await stat(place)).isFile() ? undefined : { errors: [{ text: `Cannot read ${path}: it is not a regular file` }] };
-          return { contents: asCompiled(path, await readStable(place)), loader: loaderOf(path) };
+          return { contents: await asCompiled(path, await readStable(place)), loader: loaderOf(path) };
         } catch (error) {
           // The compiler would read it by itself, and wait for the end of a pipe that has come in its place meanwhile.
           return { errors: [{ text: messageOf(error) }] };

@@ -7,8 +7,7 @@ import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
-import type { Progress } from "../ports/progress.ts";
+import type { PackageResolver, ResolveOptions, ResolvedPackages } from "../ports/package-resolver.ts";
 import { partialName, removeLeft } from "./partial-folders.ts";
 import type { SharedPackages } from "./shared-packages.ts";
 import { type InstalledList, foreignPackages, installedVersions, readInstalledList } from "./installed-tree.ts";
@@ -84,24 +83,24 @@ export class NpmResolver implements PackageResolver {
     return join(this.#settings.folder, folder);
   }
 
-  async resolve(specs: readonly PackageSpec[], lock: PackageLock, progress?: Progress): Promise<ResolvedPackages> {
+  async resolve(specs: readonly PackageSpec[], lock: PackageLock, { progress, asOf }: ResolveOptions = {}): Promise<ResolvedPackages> {
     if (specs.length === 0) return { lock };
-    const wanted = new Map(specs.map((spec) => [spec.name, this.#known(spec, lock)]));
+    const wanted = new Map(specs.map((spec) => [spec.name, this.#known(spec, lock, asOf)]));
     if (isComplete(wanted)) {
       const exact = Object.fromEntries(wanted);
       if (this.#exists(this.#folderName(exact))) return { folder: this.#folderName(exact), lock: { ...lock, ...exact } };
     }
-    const prefersInstalled = this.#settings.prefersInstalled === true && specs.every(({ range }) => range !== "latest");
+    const prefersInstalled = asOf === undefined && this.#settings.prefersInstalled === true && specs.every(({ range }) => range !== "latest");
     const here = prefersInstalled ? await this.#installedSet(specs, lock) : undefined;
     if (here !== undefined) return { folder: this.#folderName(here), lock: { ...lock, ...here } };
     progress?.({ step: "installing", subject: specs.map(({ name, range }) => shownSpec(name, wanted.get(name) ?? range)).join(", ") });
-    const installed = await this.#installOnce(specs, wanted).catch(async (error: unknown) => {
+    const installed = await this.#installOnce(specs, { wanted, asOf }).catch(async (error: unknown) => {
       if (!isOffline(error)) throw error;
       const substitute = await this.#installedSet(specs, lock);
       // What npm has fetched before, for whatever else, lies in its cache.
       return (
         substitute ??
-        this.#installOnce(specs, wanted, OFFLINE).catch(() => {
+        this.#installOnce(specs, { wanted, asOf, network: OFFLINE }).catch(() => {
           throw error;
         })
       );
@@ -111,13 +110,13 @@ export class NpmResolver implements PackageResolver {
   }
 
   /** The exact version that needs no question to the registry. */
-  #known({ name, range }: PackageSpec, lock: PackageLock): string | undefined {
+  #known({ name, range }: PackageSpec, lock: PackageLock, asOf: string | undefined): string | undefined {
     if (range !== undefined && isExactVersion(range)) return range;
     // A lock may come from elsewhere: whatever is no version names something else than a package of the registry.
     const locked = isExactVersion(lock[name] ?? "") ? lock[name] : undefined;
     if (range === "latest") return undefined;
     if (locked !== undefined && (range === undefined || satisfiesRange(locked, range))) return locked;
-    const answer = this.#answers.get(`${name}@${range ?? ""}`);
+    const answer = this.#answers.get(answerKey({ name, range }, asOf));
     return answer !== undefined && this.#settings.clock.now() - answer.at < ANSWER_HOLDS_MS ? answer.version : undefined;
   }
 
@@ -132,29 +131,33 @@ export class NpmResolver implements PackageResolver {
   }
 
   /** Two components that want the same at once wait for one install. */
-  #installOnce(specs: readonly PackageSpec[], wanted: ReadonlyMap<string, string | undefined>, network: readonly string[] = ONLINE): Promise<PackageLock> {
+  #installOnce(
+    specs: readonly PackageSpec[],
+    { wanted, asOf, network = ONLINE }: { wanted: ReadonlyMap<string, string | undefined>; asOf: string | undefined; network?: readonly string[] },
+  ): Promise<PackageLock> {
     const ranges = Object.fromEntries(
       specs.map(({ name, aliasOf, range }) => [name, `${aliasOf === undefined ? "" : `${ALIAS}${aliasOf}@`}${wanted.get(name) ?? range ?? CURRENT}`]),
     );
-    const key = JSON.stringify([ranges, network]);
+    const key = JSON.stringify([ranges, network, asOf]);
     const running = this.#installs.get(key);
     if (running !== undefined) return running;
-    const install = this.#install(ranges, { specs, network }).finally(() => this.#installs.delete(key));
+    const install = this.#install(ranges, { specs, network, asOf }).finally(() => this.#installs.delete(key));
     this.#installs.set(key, install);
     return install;
   }
 
   async #install(
     ranges: Readonly<Record<string, string>>,
-    { specs, network }: { specs: readonly PackageSpec[]; network: readonly string[] },
+    { specs, network, asOf }: { specs: readonly PackageSpec[]; network: readonly string[]; asOf: string | undefined },
   ): Promise<PackageLock> {
     const { folder, npm, allowScripts, clock, signal } = this.#settings;
     const partial = join(folder, partialName(clock.randomText(12)));
     await mkdir(partial);
     try {
       await writeFile(join(partial, "package.json"), JSON.stringify({ private: true, dependencies: ranges }));
+      const before = asOf === undefined ? [] : [`--before=${asOf}T23:59:59Z`];
       const settings = { folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS };
-      const { code, output } = await npm.run(["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...network], settings);
+      const { code, output } = await npm.run(["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...network, ...before], settings);
       if (code !== 0) throw installError(output, specs);
       const list = await readInstalledList(partial);
       await refuseForeign(partial, list, specs);
@@ -162,7 +165,7 @@ export class NpmResolver implements PackageResolver {
       const lock = await installedVersions(partial, new Map(specs.map(({ name, aliasOf }) => [name, aliasOf ?? name])));
       if (allowScripts) await this.#runScripts(partial, specs);
       if (allowScripts) await refuseForeign(partial, list, specs);
-      for (const { name, range } of specs) this.#answers.set(`${name}@${range ?? ""}`, { version: lock[name] ?? "", at: clock.now() });
+      for (const spec of specs) this.#answers.set(answerKey(spec, asOf), { version: lock[spec.name] ?? "", at: clock.now() });
       await this.#keep(partial, this.#folderName(lock));
       void this.#share(this.#folderName(lock));
       if (this.#installedSets !== undefined) addTo(await this.#installedSets, lock);
@@ -223,6 +226,10 @@ export class NpmResolver implements PackageResolver {
 /** What a package is called whose range in a manifest is `npm:name@range`. */
 function ownName(installed: string, range: string): string {
   return range.startsWith(ALIAS) ? range.slice(ALIAS.length, range.lastIndexOf("@")) : installed;
+}
+
+function answerKey({ name, range = "" }: Pick<PackageSpec, "name"> & { range?: string | undefined }, asOf = ""): string {
+  return `${name}@${range} ${asOf}`;
 }
 
 function shownSpec(name: string, version: string | undefined): string {

@@ -2,8 +2,7 @@ import { posix } from "node:path";
 import type { Loader } from "esbuild";
 import { GAP } from "../domain/imported-names.ts";
 import { ConstantAssignments } from "./constants.ts";
-import { legacyStepOf } from "./legacy-step.ts";
-import type { BundleOptions } from "../ports/bundler.ts";
+import type { LegacyStep } from "./legacy-step.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 
 const LOADERS: Readonly<Record<string, Loader>> = {
@@ -54,9 +53,8 @@ export class VirtualFiles {
   /** By path: texts between quotes → line in which each comes first. */
   readonly #quoted = new Map<string, ReadonlyMap<string, number>>();
 
-  constructor({ path, text, files }: ComponentCode, { isStep = false }: BundleOptions = {}) {
+  constructor({ path, text, files }: ComponentCode, legacy?: LegacyStep) {
     this.#files = new Map(Object.entries(files).map(([name, content]) => [posix.normalize(name), content]));
-    const legacy = isStep ? legacyStepOf(path, text) : undefined;
     this.#files.set(posix.normalize(path), legacy?.text ?? text);
     this.#legacy = legacy?.warning;
   }

@@ -44,6 +44,12 @@ export function aliasFor(name: string, range: string): string {
   return `${name}--${range.replaceAll(/[^\w.-]+/g, "-").toLowerCase()}`;
 }
 
+/** `2023-06-01`, a day that exists and that npm's `--before` accepts. */
+export function isDay(text: string): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
 /** Relative, absolute and URL imports are not packages. */
 export function isBareImport(text: string): boolean {
   return !/^(\.{0,2}\/|\.{1,2}$|[a-z][a-z0-9+.-]*:)/i.test(text);

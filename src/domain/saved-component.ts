@@ -11,6 +11,8 @@ export interface ComponentCode {
   readonly files: Readonly<Record<string, string>>;
   /** Modules that are loaded before it, in this order: they may change what it will find. */
   readonly imports?: readonly ComponentCode[];
+  /** Packages without a version are the newest of this day, as in `2023-06-01`. Omitted: the newest. */
+  readonly packagesAsOf?: string;
 }
 
 /** Path → text of all its files; what is loaded before it has a path that says so. */

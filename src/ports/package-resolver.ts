@@ -7,13 +7,19 @@ export interface ResolvedPackages {
   readonly lock: PackageLock;
 }
 
+export interface ResolveOptions {
+  readonly progress?: Progress | undefined;
+  /** Only versions that were published by the end of this day, also of the packages' own dependencies. */
+  readonly asOf?: string | undefined;
+}
+
 /** Finds or installs the packages that a component imports. */
 export interface PackageResolver {
   /**
    * A plain name stays at the version in `lock`; a range stays while the lock satisfies it; `latest` is asked
    * for again. `progress` is told when something has to be installed. Throws PD_PACKAGE_NOT_FOUND (naming the import's line), PD_PACKAGES_UNREACHABLE, PD_INSTALL_FAILED, PD_NPM_MISSING.
    */
-  resolve(specs: readonly PackageSpec[], lock: PackageLock, progress?: Progress): Promise<ResolvedPackages>;
+  resolve(specs: readonly PackageSpec[], lock: PackageLock, options?: ResolveOptions): Promise<ResolvedPackages>;
   /** Where the `node_modules` of a folder name from `resolve` lies. */
   locate(folder: string): string;
 }

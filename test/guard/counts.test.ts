@@ -135,7 +135,7 @@ describe("what a connection to the database keeps in memory at most", () => {
 });
 
 describe("what the start of the command costs at most", () => {
-  it("no more than the text of its own start for its version, and 93 kB before it knows what a command needs", async () => {
+  it("no more than the text of its own start for its version, and 94 kB before it knows what a command needs", async () => {
     const loadedBy = (words: readonly string[]): string[] => {
       const script = `process.argv = ["node", "pd", ...${JSON.stringify(words)}]; require(${JSON.stringify(PD)}); process.on("exit", () => console.log(JSON.stringify(Object.keys(require.cache))));`;
       const loaded: string[] = JSON.parse(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }).trim().split("\n").at(-1) ?? "[]");
@@ -144,7 +144,7 @@ describe("what the start of the command costs at most", () => {
     expect(loadedBy(["--version"]).map((path) => basename(path))).toEqual(["pd.cjs", "package.json"]);
     const [, ...others] = loadedBy(["--help"]);
     expect(others.map((path) => basename(path))).toEqual(["pd.cjs"]);
-    expect((await stat(others[0] ?? "")).size).toBeLessThanOrEqual(93_000);
+    expect((await stat(others[0] ?? "")).size).toBeLessThanOrEqual(94_000);
   });
 
   it("300 kB more for one that asks the server", async () => {
@@ -156,10 +156,10 @@ describe("what the start of the command costs at most", () => {
 });
 
 describe("what the start of a server costs at most", () => {
-  it("830 kB of text, with 26 of the driver of the database, without what it may never use and the API", async () => {
+  it("855 kB of text, with 26 of the driver of the database, without what it may never use and the API", async () => {
     const texts = await filesOf(join(dirname(PD), "..", "dist", "up.cjs"));
     expect(texts.length).toBeGreaterThan(5);
-    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(830_000);
+    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(855_000);
     // Of undici, of the agents' SDK, of YAML, of ws, of prom-client.
     for (const mark of ["undici:request:create", "notifications/initialized", "BAD_COLLECTION_TYPE", "WS_ERR_INVALID", "nodejs_eventloop_lag"])
       expect([mark, texts.some((text) => text.includes(mark))]).toEqual([mark, false]);
@@ -167,9 +167,9 @@ describe("what the start of a server costs at most", () => {
 });
 
 describe("what each process of a component has in memory at most", () => {
-  it("168 kB of text, without what reads timers", async () => {
+  it("174 kB of text, without what reads timers", async () => {
     const texts = await filesOf(join(dirname(PD), "..", "dist", "child.cjs"));
-    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(168_000);
+    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(174_000);
     // Of croner.
     expect(texts.some((text) => text.includes("CronDate"))).toBe(false);
   });

@@ -11,6 +11,7 @@ import { temporaryFolder } from "../support/home.ts";
 import { useRegistry } from "../support/npm-registry.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { TestServer } from "../support/runtime.ts";
+import { deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
 import { silentLog } from "../../src/system/log.ts";
 
 const using = (name: string, rest = ""): string =>
@@ -106,6 +107,39 @@ describe("packages", () => {
       "2.0.0",
       "1.0.0-beta.1",
     ]);
+  });
+
+  it("that no import pins are those of a day where that is asked for, and stay so with the next code", async () => {
+    const registry = await FakeRegistry.start();
+    await registry.publish("headwater-old", "1.0.0", {}, {}, "2023-01-05T00:00:00Z");
+    await registry.publish("headwater-old", "2.0.0", { "index.js": "throw new Error('too new');" }, {}, "2024-01-05T00:00:00Z");
+    useRegistry(registry.url);
+    const server = await TestServer.start();
+    const code = 'import v from "headwater-old"; export default { name: "t", version: "1", run() { return v; } };';
+    await expect(server.deploy(code)).rejects.toMatchObject({
+      code: "PD_LOAD_FAILED",
+      fix: expect.stringContaining("If the code is older than headwater-old, install the packages of its time: --packages-as-of 2023-06-01"),
+    });
+    const created = await server.api.post("/v1/sources", { component_code: code, packages_as_of: "2023-06-01" });
+    const source = `/v1/sources/${String((created as { data: { id: string } }).data.id)}`;
+    const returned = async (): Promise<unknown> => ((await server.api.post(`${source}/run`)) as { data: { returned?: unknown } }).data.returned;
+    expect(await returned()).toBe("1.0.0");
+    await server.api.put(source, { component_code: `${code} // saved` });
+    expect(await returned()).toBe("1.0.0");
+    await expect(server.api.put(source, { component_code: `${code} // saved again`, packages_as_of: "2024-06-01" })).rejects.toMatchObject({
+      code: "PD_LOAD_FAILED",
+    });
+    await expect(server.api.put(source, { packages_as_of: "2024-06-01" })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+    await expect(server.api.put(source, { component_code: code, packages_as_of: "2023-02-30" })).rejects.toThrow("expected a day such as 2023-06-01");
+    expect(
+      await server.api.post("/v1/actions/run", { component_code: code.replace('version: "1"', 'version: "1", type: "action"'), packages_as_of: "2023-12-31" }),
+    ).toMatchObject({ ret: "1.0.0" });
+    const files = workflowOf(
+      { only: 'import v from "headwater-old"; export default { run() { return v; } };' },
+      { head: "settings: { packages_as_of: 2023-06-01 }\n" },
+    );
+    const workflow = await deployWorkflow(server, files);
+    expect(exportsOf(await workflow.run(), "only")).toEqual({ $return_value: "1.0.0" });
   });
 
   it("of two versions are there side by side, where the files of a component ask for them", async () => {

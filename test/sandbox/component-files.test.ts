@@ -63,6 +63,7 @@ describe("what packages do while they are loaded", () => {
   it("goes well where it wants less than it asks for", async () => {
     const told = await valuesOf(tmpdir(), {
       "names of errors": 'process.binding("uv").errname(-2)',
+      constants: '[process.binding("constants").fs.O_CREAT === fs.constants.O_CREAT, process.binding("constants").os.signals.SIGINT]',
       "many buffers at once":
         'new Promise((resolve) => { const binding = process.binding("fs"); const request = new binding.FSReqCallback(); request.oncomplete = (error, written) => resolve([error, written]); binding.writeBuffers(fs.openSync("/tmp/x", "w"), [Buffer.from("ab"), Buffer.from("c")], null, request); })',
       "the rest of Node's insides": 'process.binding("spawn_sync")',
@@ -74,6 +75,7 @@ describe("what packages do while they are loaded", () => {
     });
     expect(told).toEqual({
       "names of errors": "ENOENT",
+      constants: [true, 2],
       "many buffers at once": [null, 3],
       "the rest of Node's insides": "error: ERR_ACCESS_DENIED",
       "what is open": [[], []],

@@ -9,6 +9,8 @@ import { startHttpServer } from "./http-server.ts";
 export class FakeRegistry {
   readonly #tarballs = new Map<string, Buffer>();
   readonly #versions = new Map<string, Record<string, object>>();
+  /** When each version was published. */
+  readonly #times = new Map<string, Record<string, string>>();
   /** Paths that it was asked for. */
   readonly asked: string[] = [];
   /** What it was asked with. */
@@ -27,7 +29,7 @@ export class FakeRegistry {
       if (versions === undefined) return response.writeHead(404).end("{}");
       return response
         .setHeader("content-type", "application/json")
-        .end(JSON.stringify({ name, "dist-tags": { latest: Object.keys(versions).at(-1) }, versions }));
+        .end(JSON.stringify({ name, "dist-tags": { latest: Object.keys(versions).at(-1) }, versions, time: registry.#times.get(name) }));
     });
     return registry;
   }
@@ -37,7 +39,7 @@ export class FakeRegistry {
   }
 
   /** Publishes a version, which is the latest from now on. */
-  async publish(name: string, version: string, files: Readonly<Record<string, string>> = {}, rest: object = {}): Promise<void> {
+  async publish(name: string, version: string, files: Readonly<Record<string, string>> = {}, rest: object = {}, at = new Date().toISOString()): Promise<void> {
     const folder = await temporaryFolder();
     const manifest = { name, version, main: "index.js", ...rest };
     await mkdir(join(folder, "package"));
@@ -48,6 +50,7 @@ export class FakeRegistry {
       await writeFile(join(folder, "package", path), text);
     }
     execFileSync("tar", ["czf", "it.tgz", "package"], { cwd: folder });
+    this.#times.set(name, { ...this.#times.get(name), [version]: at });
     const tarball = await readFile(join(folder, "it.tgz"));
     const path = `/${name}/-/${name}-${version}.tgz`;
     this.#tarballs.set(path, tarball);

@@ -9,6 +9,7 @@ import type { IndexedRecord } from "../../api/registries.ts";
 import type { Client } from "../../client/client.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import type { CliContext } from "../context.ts";
+import type { CodeFlags } from "./prop-flags.ts";
 import { codeParamsOf } from "./local-code.ts";
 import { holdingTerminal } from "../spinner.ts";
 import { isThere } from "../../system/is-there.ts";
@@ -27,10 +28,18 @@ export async function codeOf(target: string): Promise<CodeParams> {
   return codeParamsOf(target);
 }
 
-/** Modules that are loaded before the component, as parameters of the API; absent, an update keeps those that there are. What is no file is a package. */
-export async function importParams(modules: readonly string[] | undefined): Promise<Pick<CodeParams, "component_imports">> {
-  if (modules === undefined) return {};
-  return { component_imports: await Promise.all(modules.map(importedModule)) };
+/**
+ * Returns what flags add to the code, as parameters of the API. An update keeps what is omitted. A module that is not a file
+ * is the name of a package.
+ */
+export async function additionParams({
+  import: modules,
+  packagesAsOf,
+}: Pick<CodeFlags, "import" | "packagesAsOf">): Promise<Pick<CodeParams, "component_imports" | "packages_as_of">> {
+  return {
+    ...(modules === undefined ? {} : { component_imports: await Promise.all(modules.map(importedModule)) }),
+    ...(packagesAsOf === undefined ? {} : { packages_as_of: packagesAsOf }),
+  };
 }
 
 async function importedModule(module: string): Promise<NonNullable<CodeParams["component_imports"]>[number]> {

@@ -16,6 +16,8 @@ export interface CodeFlags extends PropFlags {
   readonly envFile?: string | undefined;
   /** Modules that are loaded before the component. */
   readonly import?: readonly string[] | undefined;
+  /** The day whose newest packages are installed where an import names no version. */
+  readonly packagesAsOf?: string | undefined;
   readonly prompt?: boolean | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { SourceParams, SourceRecord } from "../../api/sources.ts";
 import { PdError } from "../../domain/errors.ts";
 import { askingForProps } from "../props/ask-props.ts";
 import { askedCode } from "../props/asked-component.ts";
-import { codeOf, importParams, pickComponent } from "../code/component-target.ts";
+import { codeOf, additionParams, pickComponent } from "../code/component-target.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printLine, printNote, printRecord } from "../reporter.ts";
@@ -25,7 +25,7 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
   const workflow = target === undefined ? undefined : await workflowFolderOf(target);
   if (workflow !== undefined) return deployFolder(cli, workflow, flags);
   refuseForComponent(flags, target ?? "what is picked");
-  const [props, env, imports] = [await givenProps(flags), await givenEnv(flags), await importParams(flags.import)];
+  const [props, env, imports] = [await givenProps(flags), await givenEnv(flags), await additionParams(flags)];
   const given = target === undefined ? undefined : await codeOf(target);
   const client = await connect(cli);
   const code = { ...(given ?? (await codeOf(await pickComponent(cli, client, flags)))), ...imports, env };

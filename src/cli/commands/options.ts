@@ -2,7 +2,7 @@ import type { SourceRecord } from "../../api/sources.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isJsonObject, parseJson } from "../../domain/json.ts";
-import { codeOf, importParams } from "../code/component-target.ts";
+import { codeOf, additionParams } from "../code/component-target.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { refuseGiven } from "./refuse-flags.ts";
@@ -28,7 +28,7 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
   if (source !== undefined) refuseGiven({ env: variables, "env-file": envFile, import: imports }, `the source ${source.name_slug} has its own`);
   const found =
     source === undefined
-      ? await client.components.configure({ ...(await codeOf(target)), ...(await importParams(flags.import)), env, ...request })
+      ? await client.components.configure({ ...(await codeOf(target)), ...(await additionParams(flags)), env, ...request })
       : await client.sources.configure(source.id, request);
   if (cli.isJson) {
     printJson(cli, found);

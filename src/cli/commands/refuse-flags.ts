@@ -23,7 +23,7 @@ interface ComponentFlags extends CodeFlags {
 
 /** Flags of a component given for a workflow, which would take no notice of them. */
 export function refuseForWorkflow(flags: ComponentFlags, name: string): void {
-  const { prop, props, import: imports, maxConcurrency, latest, dc, promptAll } = flags;
-  const given = { prop, props, import: imports, "max-concurrency": maxConcurrency, latest, dc, "prompt-all": promptAll };
+  const { prop, props, import: imports, packagesAsOf, maxConcurrency, latest, dc, promptAll } = flags;
+  const given = { prop, props, import: imports, "packages-as-of": packagesAsOf, "max-concurrency": maxConcurrency, latest, dc, "prompt-all": promptAll };
   refuseGiven(given, `it is for components, and ${name} is a workflow, whose file says it`);
 }

@@ -4,7 +4,7 @@ import { limitsOf } from "./deploy.ts";
 import { printActionRun } from "../action-run.ts";
 import { askingForProps } from "../props/ask-props.ts";
 import { askedCode } from "../props/asked-component.ts";
-import { codeOf, importParams } from "../code/component-target.ts";
+import { codeOf, additionParams } from "../code/component-target.ts";
 import { type CodeFlags, givenEnv, givenProps, readJsonFile } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 
@@ -20,7 +20,7 @@ export interface RunActionFlags extends CodeFlags {
 export async function runAction(cli: CliContext, target: string, flags: RunActionFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const steps: JsonObject | undefined = flags.steps === undefined ? undefined : await readJsonFile(flags.steps, "the outputs of steps");
-  const code = { ...(await codeOf(target)), ...(await importParams(flags.import)), env };
+  const code = { ...(await codeOf(target)), ...(await additionParams(flags)), env };
   const limits = { ...limitsOf({ allowRun: flags.allowRun }), ...timeoutOf(flags) };
   const client = await connect(cli);
   const run = await askingForProps(cli, flags, {

@@ -4,7 +4,7 @@ import { type CliContext, connect } from "../context.ts";
 import { PdError } from "../../domain/errors.ts";
 import { givenEnv, givenProps } from "../code/prop-flags.ts";
 import { printLine, printRecord } from "../reporter.ts";
-import { codeOf, importParams } from "../code/component-target.ts";
+import { codeOf, additionParams } from "../code/component-target.ts";
 import { askedSource } from "../props/asked-component.ts";
 import { refuseForComponent } from "./refuse-flags.ts";
 import { type DeployFlags, limitsOf, printWarnings } from "./deploy.ts";
@@ -58,9 +58,11 @@ async function changeOf(flags: UpdateFlags, env: Record<string, string>): Promis
     throw new PdError("PD_BAD_INPUT", "Cannot take both the code that is given and the newest of its registry", { fix: "Give one of --code and --latest" });
   if (imports !== undefined && code === undefined && latest !== true)
     throw new PdError("PD_BAD_INPUT", "Cannot change what is loaded before the component without its code", { fix: "Give --code or --latest as well" });
+  if (flags.packagesAsOf !== undefined && code === undefined && latest !== true)
+    throw new PdError("PD_BAD_INPUT", "Cannot install packages of another day without the code", { fix: "Give --code or --latest as well" });
   return {
     ...(code === undefined ? {} : await codeOf(code)),
-    ...(await importParams(imports)),
+    ...(await additionParams(flags)),
     ...(name === undefined ? {} : { name }),
     ...limitsOf(flags),
     ...(Object.keys(env).length === 0 ? {} : { env }),

@@ -27,7 +27,9 @@ export function valueFlags<Words extends unknown[], Flags extends OptionValues, 
 
 /** Those of commands that load a component. */
 export function propFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
-  return valueFlags(command).option("--import <module>", "Module that is loaded before the component: a file or a package; repeatable", list);
+  return valueFlags(command)
+    .option("--import <module>", "Module that is loaded before the component: a file or a package; repeatable", list)
+    .option("--packages-as-of <day>", "Install packages without a version as they were on this day, such as 2023-06-01");
 }
 
 /** Flags that say what stands for ids which a workflow's file brings from elsewhere. */

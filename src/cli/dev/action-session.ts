@@ -4,7 +4,7 @@ import { printActionRun } from "../action-run.ts";
 import { isTakenBack } from "../ask/can-ask.ts";
 import { askingForProps } from "../props/ask-props.ts";
 import { askedCode } from "../props/asked-component.ts";
-import { importParams } from "../code/component-target.ts";
+import { additionParams } from "../code/component-target.ts";
 import type { CliContext } from "../context.ts";
 import { type LocalCode, readParams } from "../code/local-code.ts";
 import { printError, printLine, printNote } from "../reporter.ts";
@@ -113,7 +113,7 @@ class ActionSession {
 
   async #runCode(read: LocalCode): Promise<void> {
     const { client, flags, props, env, stop } = this.#settings;
-    const code = { ...read, ...(await importParams(flags.import)), env };
+    const code = { ...read, ...(await additionParams(flags)), env };
     const run = await askingForProps(this.#cli, flags, {
       props,
       answers: this.#answers,

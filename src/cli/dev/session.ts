@@ -8,7 +8,7 @@ import { askEach, askingForProps } from "../props/ask-props.ts";
 import { type AskedComponent, askedCode, askedSource } from "../props/asked-component.ts";
 import type { CliContext } from "../context.ts";
 import { readParams } from "../code/local-code.ts";
-import { importParams } from "../code/component-target.ts";
+import { additionParams } from "../code/component-target.ts";
 import { printError, printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
 import { makeHome } from "../../system/home-folder.ts";
@@ -155,7 +155,7 @@ class Session {
   /** Parameters of the API for what was read, and for what is loaded before it. */
   async #codeOf(read: ReadResult): Promise<CodeParams> {
     if (read.kind === "read") this.#noteRoot(rootOf(this.#component.place, read.code.path));
-    return { ...readParams(this.#settings.path, read), ...(await importParams(this.#settings.flags.import ?? [])) };
+    return { ...readParams(this.#settings.path, read), ...(await additionParams({ ...this.#settings.flags, import: this.#settings.flags.import ?? [] })) };
   }
 
   /** Names of files are told to the debugger from the folder that held all of them when it began. */

@@ -2,6 +2,7 @@ import type { JsonValue } from "../json.ts";
 import { parseGivenTimer } from "../schedule.ts";
 import type { CodeStep, Step, StepCode, Workflow, WorkflowSettings, WorkflowTrigger } from "./workflow.ts";
 import { everyStep } from "./workflow.ts";
+import { isDay } from "../package-spec.ts";
 import type { FileProblem } from "../bounded-yaml.ts";
 import { type Dependence, readChoice, readCondition, readItems } from "./condition.ts";
 import { expressionProblem, textsIn } from "./expressions.ts";
@@ -19,7 +20,19 @@ export type WorkflowRead =
 const DEFAULTS: WorkflowSettings = { concurrency: 10, timeout: 300, isMailOptional: false, mailsErrors: false, records: false };
 
 /** The last two are what the hosted platform calls them. */
-const SETTINGS = ["error_notification", "concurrency", "queue", "throttle", "retries", "timeout", "record", "email", "lambda_timeout", "lambda_memory"];
+const SETTINGS = [
+  "error_notification",
+  "concurrency",
+  "queue",
+  "throttle",
+  "retries",
+  "timeout",
+  "record",
+  "email",
+  "packages_as_of",
+  "lambda_timeout",
+  "lambda_memory",
+];
 /** What is said of a step beside what it does: notes to its author, and what the hosted editor keeps. */
 const NOTES = ["id", "note", "notes", "_props_cursor"];
 
@@ -80,6 +93,7 @@ class WorkflowReader {
     const notification = members.get("error_notification");
     const whole = (name: string, least: number, most: number): number | undefined =>
       this.#optional(members.get(name), (given) => reader.whole(given, `settings.${name}`, { least, most }));
+    const packagesAsOf = this.#optional(members.get("packages_as_of"), (given) => this.#day(given, "settings.packages_as_of"));
     const throttle = this.#optional(members.get("throttle"), (given) => this.#throttle(given));
     const [queue, retries, memory] = [whole("queue", 1, 1_000_000), whole("retries", 0, 100), whole("lambda_memory", 1, 1_000_000)];
     return {
@@ -91,8 +105,15 @@ class WorkflowReader {
       mailsErrors: notification !== undefined && !reader.isFalse(notification),
       records: this.#optional(members.get("record"), (given) => reader.truth(given, "settings.record")) ?? DEFAULTS.records,
       ...(queue === undefined ? {} : { queue }),
+      ...(packagesAsOf === undefined ? {} : { packagesAsOf }),
       ...(throttle === undefined ? {} : { throttle }),
     };
+  }
+
+  #day(value: Value, what: string): string | undefined {
+    const given = this.#reader.text(value, what);
+    if (given === undefined || isDay(given)) return given;
+    return this.#reader.wrong(value.line, `${what} is ${JSON.stringify(given)}; expected a day such as 2023-06-01`);
   }
 
   /** `email: optional`, or `required`. */

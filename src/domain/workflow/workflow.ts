@@ -29,6 +29,8 @@ export interface WorkflowSettings {
   readonly isMailOptional: boolean;
   /** The owner is sent a mail when a run fails. */
   readonly mailsErrors: boolean;
+  /** Packages of its steps that name no version are the newest of this day. Omitted: the newest. */
+  readonly packagesAsOf?: string;
   /** Answers of third parties are kept, so that a run can be tried again without asking them. */
   readonly records: boolean;
 }

@@ -28,9 +28,12 @@ export interface CodePorts extends BuildPorts, RegistryPorts {
 /** Code as a caller gives it. */
 export type CodeInput =
   | { readonly kind: "code"; readonly code: ComponentCode; readonly lock?: PackageLock }
-  | { readonly kind: "url"; readonly url: string; readonly imports?: readonly ComponentCode[] }
+  | ({ readonly kind: "url"; readonly url: string } & CodeAddition)
   /** Of the first registry that has the key, or of the one that is named. */
-  | { readonly kind: "key"; readonly key: string; readonly registry?: string; readonly imports?: readonly ComponentCode[] };
+  | ({ readonly kind: "key"; readonly key: string; readonly registry?: string } & CodeAddition);
+
+/** What a caller adds to code that comes from elsewhere. */
+type CodeAddition = Pick<ComponentCode, "imports" | "packagesAsOf">;
 
 /** Code that is here. */
 export interface ResolvedCode {
@@ -61,21 +64,21 @@ export async function resolveCode(ports: CodePorts, input: CodeInput, progress?:
     case "code":
       return {
         kind: "resolved",
-        code: withImports(input.code, input.code.imports),
+        code: withAddition(input.code, input.code),
         origin: { kind: "inline" },
         ...(input.lock === undefined ? {} : { lock: input.lock }),
       };
     case "url":
-      return { kind: "resolved", code: withImports(await fetchCode(ports, input.url), input.imports), origin: { kind: "url", url: input.url } };
+      return { kind: "resolved", code: withAddition(await fetchCode(ports, input.url), input), origin: { kind: "url", url: input.url } };
     case "key": {
       const { code, origin } = await new Registries(ports).find(input.key, input.registry);
-      return { kind: "resolved", code: withImports(code, input.imports), origin };
+      return { kind: "resolved", code: withAddition(code, input), origin };
     }
   }
 }
 
-function withImports({ imports: _before, ...code }: ComponentCode, imports: readonly ComponentCode[] = []): ComponentCode {
-  return imports.length === 0 ? code : { ...code, imports };
+function withAddition({ imports: _before, ...code }: ComponentCode, { imports = [], packagesAsOf }: CodeAddition): ComponentCode {
+  return { ...code, ...(imports.length === 0 ? {} : { imports }), ...(packagesAsOf === undefined ? {} : { packagesAsOf }) };
 }
 
 /** Code that is here, or what was saved of it. */
@@ -87,6 +90,8 @@ export type Loadable = Pick<BuiltCode, "bundle" | "packagesFolder">;
 export interface LoadContext extends Tracked {
   /** Versions of the packages of the version that it follows. */
   readonly lock?: PackageLock;
+  /** The day that they are of. */
+  readonly lockAsOf?: string | undefined;
   /** Packages of the version that it follows. */
   readonly before?: readonly PackageSpec[];
   /** It is a step of a workflow, and has this name when it gives itself none. */
@@ -129,8 +134,10 @@ export async function loadComponent(ports: BuildPorts, given: GivenComponent, co
 async function buildAndStart(
   ports: BuildPorts,
   resolved: ResolvedCode,
-  { lock = {}, before = [], step, isStep = step !== undefined, progress, start }: LoadContext,
+  { lock: known = {}, lockAsOf, before = [], step, isStep = step !== undefined, progress, start }: LoadContext,
 ): Promise<{ built: BuiltCode; unit: Unit }> {
+  // Versions of another day are not kept.
+  const lock = lockAsOf === resolved.code.packagesAsOf ? known : {};
   for (let lifted: readonly LiftedRange[] = []; ;) {
     const built = await buildCode(ports, resolved, { lock, lifted, before, isStep, progress });
     progress?.({ step: "loading" });
@@ -138,10 +145,24 @@ async function buildAndStart(
       return { built, unit: await start(built) };
     } catch (error) {
       const range = rangeToLift(error, built.bundle.packages);
-      if (range === undefined || lifted.some(({ name }) => name === range.name)) throw error;
+      if (range === undefined || lifted.some(({ name }) => name === range.name)) throw suggestingDay(error, built);
       lifted = [...lifted, range];
     }
   }
+}
+
+/** Returns the error, with advice for code that may be older than the packages that were installed for it. */
+function suggestingDay(error: unknown, { code, bundle }: BuiltCode): unknown {
+  const isUnpinned = bundle.packages.some(({ range }) => range === undefined);
+  if (!(error instanceof PdError) || error.code !== "PD_LOAD_FAILED" || !isUnpinned || code.packagesAsOf !== undefined) return error;
+  // The sandbox knows better in some cases, such as native code.
+  if (error.fix !== new PdError("PD_LOAD_FAILED", "").fix) return error;
+  const names = bundle.packages.flatMap(({ name, range }) => (range === undefined ? [name] : [])).join(", ");
+  return new PdError(error.code, error.message, {
+    fix: `If the code is older than ${names}, install the packages of its time: --packages-as-of 2023-06-01, or settings: { packages_as_of: 2023-06-01 } in workflow.yaml`,
+    details: error.details ?? {},
+    cause: error,
+  });
 }
 
 interface BuildContext extends Tracked {
@@ -167,7 +188,7 @@ async function buildCode(
   const pins = Object.fromEntries(Object.entries(ownLock ?? lock).filter(([name]) => !isLifted(name)));
   // What is installed already may be what has just turned out to be too old.
   const asked = withoutRanges(packages, all).map((spec) => (isLifted(spec.name) ? { ...spec, range: "latest" } : spec));
-  const { folder, lock: nextLock } = await ports.packages.resolve(asked, pins, progress);
+  const { folder, lock: nextLock } = await ports.packages.resolve(asked, pins, { progress, asOf: code.packagesAsOf });
   const bundle = { ...result.bundle, packages: withLacks(packages, all) };
   return { code, hash: result.hash, origin, bundle, lock: nextLock, packagesFolder: folder, lifted: all, warnings: result.warnings ?? [] };
 }

@@ -156,7 +156,7 @@ async function nextCode(
 ): Promise<{ component: SavedComponent; unit: Unit | undefined }> {
   const current = await live.readComponent();
   const saved = { kind: "saved" as const, component: request.version ?? current };
-  const code = request.code === undefined ? saved : keepingImports(request.code, current);
+  const code = request.code === undefined ? saved : keepingAdditions(request.code, current);
   const rights = programsOf(live, request);
   const isSame = code.kind === "saved" && code.component.id === current.id;
   const isSameProcess = isSame && isSameJson({ ...env }, { ...live.source.env }) && rights.allowsPrograms === live.source.allowsPrograms;
@@ -165,6 +165,7 @@ async function nextCode(
   const load = (given: GivenComponent): Promise<LoadedComponent> =>
     loadComponent(ports, given, {
       lock: current.lock,
+      lockAsOf: current.code.packagesAsOf,
       before: current.bundle.packages,
       accepts: requireSource,
       progress: request.progress,
@@ -226,11 +227,12 @@ function withWayOut(error: unknown, { source: { slug } }: LiveSource): unknown {
 }
 
 /** What is loaded before the component stays, unless it is said anew. */
-function keepingImports(code: DeployRequest["code"], { code: { imports } }: SavedComponent): DeployRequest["code"] {
-  if (imports === undefined) return code;
-  if (code.kind === "saved") return { kind: "code", code: { ...code.component.code, imports }, lock: code.component.lock };
-  if (code.kind === "code") return { ...code, code: { imports, ...code.code } };
-  return { imports, ...code };
+function keepingAdditions(code: DeployRequest["code"], { code: { imports, packagesAsOf } }: SavedComponent): DeployRequest["code"] {
+  if (imports === undefined && packagesAsOf === undefined) return code;
+  const kept = { ...(imports === undefined ? {} : { imports }), ...(packagesAsOf === undefined ? {} : { packagesAsOf }) };
+  if (code.kind === "saved") return { kind: "code", code: { ...code.component.code, ...kept }, lock: code.component.lock };
+  if (code.kind === "code") return { ...code, code: { ...kept, ...code.code } };
+  return { ...kept, ...code };
 }
 
 async function replace(

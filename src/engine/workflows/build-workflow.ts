@@ -3,7 +3,6 @@ import { PdError } from "../../domain/errors.ts";
 import { isJsonObject, isSameJson, parseJson } from "../../domain/json.ts";
 import type { ComponentCode, SavedComponent } from "../../domain/saved-component.ts";
 import type { FileProblem } from "../../domain/bounded-yaml.ts";
-import { checkStep } from "../../domain/workflow/step-props.ts";
 import { type CodeStep, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
 import { NO_MAIL_SERVER, mailServerIn } from "../../domain/mail.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
@@ -53,6 +52,7 @@ export interface BuiltWorkflow extends WorkflowPlan {
 export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWishes): Promise<BuiltWorkflow> {
   const { files, isDeployed = false } = wishes;
   const { workflow, warnings } = await readFiles(files, isDeployed);
+  const { checkStep } = await import("../../domain/workflow/step-props.ts");
   const steps = new Map<string, SavedComponent>();
   const hasMailServer = mailServerIn(await ports.store.listAccounts()) !== undefined;
   if (workflow.settings.mailsErrors && !hasMailServer)
@@ -61,7 +61,7 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
   const problems: FileProblem[] = [];
   for (const step of everyStep(workflow.steps)) {
     if (step.kind !== "code") continue;
-    const { component, note } = await stepComponent(ports, { ...wishes, step });
+    const { component, note } = await stepComponent(ports, { ...wishes, step, packagesAsOf: workflow.settings.packagesAsOf });
     if (note !== undefined) notes.push(note);
     steps.set(step.namespace, component);
     if (step.code.kind === "file") notes.push(...component.definition.warnings.map((warning) => `step ${step.namespace}: ${warning}`));
@@ -117,14 +117,16 @@ function memoryNotes({ settings: { memory } }: Workflow, { memoryMb }: WorkflowB
 
 interface StepBuild extends BuildWishes {
   readonly step: CodeStep;
+  readonly packagesAsOf: string | undefined;
 }
 
 async function stepComponent(ports: WorkflowBuildPorts, build: StepBuild): Promise<{ component: SavedComponent; note?: string }> {
-  const { step, before } = build;
+  const { step, before, packagesAsOf } = build;
   const known = before?.steps.get(step.namespace);
   const knownStep = [...everyStep(before?.workflow.steps ?? [])].find((candidate) => candidate.kind === "code" && candidate.namespace === step.namespace);
   const isSameUse = knownStep?.kind === "code" && isSameJson({ ...knownStep.code }, { ...step.code });
-  if (step.code.kind === "registry") return isSameUse && known !== undefined ? { component: known } : registryStep(ports, build, step.code);
+  if (step.code.kind === "registry")
+    return isSameUse && known !== undefined && known.code.packagesAsOf === packagesAsOf ? { component: known } : registryStep(ports, build, step.code);
   return { component: await fileStep(ports, build, { path: step.code.path, known }) };
 }
 
@@ -151,13 +153,17 @@ async function registryStep(
  * What is published here comes before what registries hold, unless these have the version that is asked for and here it is not.
  * Throws PD_COMPONENT_NOT_FOUND.
  */
-async function ofKey(ports: WorkflowBuildPorts, { env, progress }: StepBuild, { key, version }: { key: string; version?: string }): Promise<SavedComponent> {
+async function ofKey(
+  ports: WorkflowBuildPorts,
+  { env, progress, packagesAsOf }: StepBuild,
+  { key, version }: { key: string; version?: string },
+): Promise<SavedComponent> {
   const published = (await ports.store.listComponents()).filter(({ definition, isTransient }) => !isTransient && definition.key === key);
   // One that cannot be read is told of: an older one does not take its place.
   const newest = await ports.store.getComponentByKey(key);
   const own = version === undefined ? newest : published.find(({ definition }) => definition.version === version);
   if (own !== undefined) return own;
-  const elsewhere = ports.workbench.describe({ code: { kind: "key", key }, env, progress });
+  const elsewhere = ports.workbench.describe({ code: { kind: "key", key, ...(packagesAsOf === undefined ? {} : { packagesAsOf }) }, env, progress });
   if (newest === undefined) return elsewhere;
   const found = await elsewhere.catch((error: unknown) => {
     if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND") return newest;
@@ -175,16 +181,17 @@ function atStep(error: unknown, { namespace, line }: CodeStep): unknown {
 
 async function fileStep(
   ports: WorkflowBuildPorts,
-  { step, files, env, progress }: StepBuild,
+  { step, files, env, progress, packagesAsOf }: StepBuild,
   { path, known }: { path: string; known: SavedComponent | undefined },
 ): Promise<SavedComponent> {
   const text = files[path];
   if (text === undefined)
     throw buildFailed(WORKFLOW_FILE, [{ text: `step ${step.namespace} uses ./${path}, which is not in the folder`, file: WORKFLOW_FILE, line: step.line }]);
-  const code = await ownCode(ports.bundler, { path, text, files: codeFiles(files, path) });
+  const own = await ownCode(ports.bundler, { path, text, files: codeFiles(files, path) });
+  const code = packagesAsOf === undefined ? own : { ...own, packagesAsOf };
   if (known?.hash === ports.bundler.hashOf(code)) return known;
   try {
-    const lock = known === undefined ? {} : { lock: known.lock };
+    const lock = known === undefined || known.code.packagesAsOf !== packagesAsOf ? {} : { lock: known.lock };
     const component = await ports.workbench.describe({ code: { kind: "code", code, ...lock }, env, step: step.namespace, progress });
     if (component.definition.props.some(({ kind }) => kind === "db"))
       throw new PdError("PD_NOT_A_COMPONENT", "$.service.db is for sources; a step keeps values in a data store (type: data_store)");

@@ -5,7 +5,6 @@ import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
 import type { StepTrigger } from "../../domain/trigger.ts";
 import { type Loops, type Progress, type StepCall, type StepResult, advance } from "../../domain/workflow/advance.ts";
-import { expressionsIn } from "../../domain/workflow/expressions.ts";
 import { MOST_ITEMS, type StepRecord, type WorkflowRun, hasEnded, resultOf } from "../../domain/workflow/run.ts";
 import type { CodeStep } from "../../domain/workflow/workflow.ts";
 import type { StepCommit } from "../../ports/workflow-store.ts";
@@ -266,7 +265,7 @@ export class LiveRun {
     const given = step.kind === "if" ? step.condition : step.kind === "switch" ? step.value : step.items;
     try {
       const value = (await this.#host.decide(run, { value: given, steps })) ?? null;
-      if (step.kind === "if" && typeof given === "string" && expressionsIn(given).length === 0)
+      if (step.kind === "if" && typeof given === "string" && value === given)
         return { problem: `if: ${JSON.stringify(given)} is a text and no expression, so it is neither true nor false` };
       if (step.kind === "if") return { decision: isTrue(value) };
       if (step.kind === "switch") return { decision: value };

@@ -18,7 +18,7 @@ import { StateOwnership } from "../runs/state-ownership.ts";
 import { Usage } from "../runs/usage.ts";
 import type { Answers } from "./answers.ts";
 import { accountsIn } from "./bind-accounts.ts";
-import { type StepPorts, type StepSurroundings, callStep, decide } from "./call-step.ts";
+import type { StepPorts, StepSurroundings } from "./call-step.ts";
 import type { ExpectedTokens } from "./expected-tokens.ts";
 import { LiveRun, type RunHost } from "./live-run.ts";
 import { type WorkflowPlan, readPlan } from "./plan.ts";
@@ -39,6 +39,9 @@ export interface WorkflowPorts extends CommitPorts, StepPorts {
   /** Told that a step waits, which may be due first. */
   readonly onWait: () => void;
 }
+
+/** Loads what calls steps. Most servers have no workflow, and the JavaScript parser behind it is large. */
+const stepCalls = () => import("./call-step.ts");
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** After a run that could not be stored, as on a full disk, the pause before it goes on; it grows. */
@@ -355,11 +358,12 @@ export class LiveWorkflow {
         const component = plan.steps.get(step.namespace);
         if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run step ${step.namespace}: its code is gone`);
         const watched = plan.workflow.settings.records ? ({ thirdParties: { kind: "recorded" } } as const) : {};
+        const { callStep } = await stepCalls();
         const files = await filesForCall(ports.runFiles, run.id, terms.id);
         return callStep(ports, this.surroundings(plan), { step, component, terms: { ...terms, files }, ...calling, ...watched });
       },
       decide: async (run, { value, steps }) =>
-        decide(ports, this.surroundings(await this.plan(run.version)), { value, steps, context: runContext(this.#owner, run) }),
+        (await stepCalls()).decide(ports, this.surroundings(await this.plan(run.version)), { value, steps, context: runContext(this.#owner, run) }),
       commit: async (step, invocation, result) => {
         // What an action remembers is kept with the action.
         await this.#untilStored(step.run.id, async () => {

@@ -4,7 +4,7 @@ import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import type { WorkflowStore } from "../../ports/workflow-store.ts";
 import { RehearsedStores, type StoreValues } from "../runs/rehearsed-stores.ts";
 import { Workbench, type WorkbenchPorts } from "../workbench/workbench.ts";
-import { type StepPorts, type StepSurroundings, callStep } from "./call-step.ts";
+import type { StepPorts, StepSurroundings } from "./call-step.ts";
 import { LiveRun, type RunHost } from "./live-run.ts";
 import type { WorkflowPlan } from "./plan.ts";
 
@@ -55,6 +55,7 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
       // Of the same step for the same items, wherever it stands in the file by now.
       const text = recordings.get(paths.get(`${step.namespace} ${itemsOf(path)}`) ?? "");
       const exchanges = exchangesOf(parseJson(text ?? "[]"));
+      const { callStep } = await import("./call-step.ts");
       return callStep(dry, surroundings, { step, component, ...calling, thirdParties: { kind: "answered", exchanges } });
     },
     async commit({ run: after, record }) {

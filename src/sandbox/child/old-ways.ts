@@ -1,9 +1,10 @@
 /**
- * `process.binding` is refused to components, since it leads into Node's insides. Packages of some years ago take two things
- * of it while they are loaded: several buffers written at once (fs-minipass 1, which tar 4 stands on), and names of errors
- * (execa). These they get, made of what everybody has.
+ * `process.binding` is refused to components, because it exposes Node's internals. Older packages read three things from it
+ * while they load: a function that writes several buffers at once (fs-minipass 1, used by tar 4), error names (execa), and
+ * constants (tmp 0.0). Components get these three, built from public modules.
  */
 import fs from "node:fs";
+import os from "node:os";
 import nodeModule, { syncBuiltinESMExports } from "node:module";
 import { getSystemErrorName } from "node:util";
 import { codeOf } from "../../domain/errors.ts";
@@ -12,6 +13,16 @@ export function offerOldBinding(): void {
   const offered = new Map<unknown, () => object>([
     ["fs", () => ({ writeBuffers, FSReqCallback: Request })],
     ["uv", () => ({ errname: getSystemErrorName })],
+    [
+      "constants",
+      () => ({
+        os: os.constants,
+        fs: fs.constants,
+        crypto: process.getBuiltinModule("node:crypto").constants,
+        zlib: process.getBuiltinModule("node:zlib").constants,
+        trace: {},
+      }),
+    ],
   ]);
   const original: unknown = Reflect.get(process, "binding");
   if (typeof original !== "function") return;

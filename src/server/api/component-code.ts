@@ -13,14 +13,17 @@ type GivenCode = DeployRequest["code"];
 
 /** Code wins over a URL (platform.md §1.3), which is not kept then: what is kept as an address holds the code. `undefined`: nothing is named. */
 export async function givenCode(engine: Engine, params: CodeParams): Promise<GivenCode | undefined> {
-  const imports = importsOf(engine, params);
+  const { packages_as_of: packagesAsOf } = params;
+  const added = { ...importsOf(engine, params), ...(packagesAsOf === undefined ? {} : { packagesAsOf }) };
   const named = params.component_id ?? params.id ?? params.key;
   if (params.component_code !== undefined) {
     const { component_code, component_path = "component.js", component_files = {} } = params;
-    return { kind: "code", code: { ...checkCode({ path: component_path, text: component_code, files: component_files }), ...imports } };
+    return { kind: "code", code: { ...checkCode({ path: component_path, text: component_code, files: component_files }), ...added } };
   }
-  if (named !== undefined) return namedCode(engine, named, { ...(params.registry === undefined ? {} : { registry: params.registry }), ...imports });
-  return params.component_url === undefined ? undefined : { kind: "url", url: checkedUrl(params.component_url), ...imports };
+  if (named === undefined && params.component_url === undefined && packagesAsOf !== undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot use packages_as_of ${packagesAsOf} alone`, { fix: "Give the code as well: its packages are installed anew" });
+  if (named !== undefined) return namedCode(engine, named, { ...(params.registry === undefined ? {} : { registry: params.registry }), ...added });
+  return params.component_url === undefined ? undefined : { kind: "url", url: checkedUrl(params.component_url), ...added };
 }
 
 /** Throws PD_BAD_INPUT when no code is named or given. */
@@ -31,13 +34,18 @@ export async function requiredCode(engine: Engine, params: CodeParams, attempted
 }
 
 /** What was saved here comes before what registries hold. */
-async function namedCode(engine: Engine, named: string, rest: { registry?: string; imports?: readonly ComponentCode[] }): Promise<GivenCode> {
+async function namedCode(engine: Engine, named: string, rest: { registry?: string } & Pick<ComponentCode, "imports" | "packagesAsOf">): Promise<GivenCode> {
   const saved = await (isSavedId(named) ? engine.components.find(named) : rest.registry === undefined ? engine.components.ofKey(named) : undefined);
   if (saved === undefined) return { kind: "key", key: named, ...rest };
-  const { imports } = rest;
-  return imports === undefined || imports.length === 0
-    ? { kind: "saved", component: saved }
-    : { kind: "code", code: { ...saved.code, imports }, lock: saved.lock };
+  const { imports = [], packagesAsOf } = rest;
+  if (imports.length === 0 && packagesAsOf === undefined) return { kind: "saved", component: saved };
+  // Other packages are wanted than those that it is pinned to.
+  const pins = packagesAsOf === undefined || packagesAsOf === saved.code.packagesAsOf ? { lock: saved.lock } : {};
+  return {
+    kind: "code",
+    code: { ...saved.code, ...(imports.length === 0 ? {} : { imports }), ...(packagesAsOf === undefined ? {} : { packagesAsOf }) },
+    ...pins,
+  };
 }
 
 function importsOf(engine: Engine, { component_imports }: CodeParams): { imports?: readonly ComponentCode[] } {
