@@ -34,12 +34,12 @@ function answering(version: number): string {
   return `export default { name: "Saved", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ body: "${version}" }); } };\n`;
 }
 
-/** A file under `pd dev`: each save is the next version, and the endpoint has answered by it before the next one. */
+/** A version is kept as long as a call that ran on it, so few calls are kept. A file under `pd dev`: each save is the next version, and the endpoint has answered by it before the next one. */
 async function saves(root: string): Promise<Begun> {
   const folder = mkdtempSync(join(tmpdir(), "headwater-leaks-"));
   const path = join(folder, "saved.mjs");
   writeFileSync(path, answering(0));
-  const program = await startProgram({ root, folder, words: ["dev", path], ready: "Ready for updates!" });
+  const program = await startProgram({ root, folder, words: ["dev", path, "--keep-invocations", "100"], ready: "Ready for updates!" });
   const endpoint = /Endpoint: (\S+)/.exec(program.printed())?.[1] ?? "";
   const repeat = async (from: number, to: number): Promise<void> => {
     for (let version = from + 1; version <= to; version++) {
