@@ -10,10 +10,11 @@ export const HARMLESS = `
     const hook = "data:text/javascript,export async function resolve() { throw new Error('a hook has run'); }";
     const registered = [told(() => nodeModule.register(hook) ?? "nothing"), told(() => require("node:module").register(hook) ?? "nothing")];
     const imported = await import("node:path").then(() => "as ever", (error) => error.message);
-    const bindings = ["buffer", "constants", "contextify", "crypto", "process_wrap", "pipe_wrap", "spawn_sync", "tcp_wrap", "v8", "natives", "inspector"];
+    const bindings = ["buffer", "contextify", "crypto", "process_wrap", "pipe_wrap", "spawn_sync", "tcp_wrap", "v8", "natives", "inspector"];
     return {
       fs: told(() => Object.keys(process.binding("fs")).toSorted()),
       uv: told(() => Object.keys(process.binding("uv"))),
+      constants: told(() => Object.keys(process.binding("constants")).toSorted()),
       others: [...new Set(bindings.map((name) => told(() => typeof process.binding(name))))],
       handles: [told(() => process._getActiveHandles()), told(() => process._getActiveRequests())],
       registered,
@@ -24,6 +25,7 @@ export const HARMLESS = `
 export const HARMLESS_ANSWERS = {
   fs: ["FSReqCallback", "writeBuffers"],
   uv: ["errname"],
+  constants: ["crypto", "fs", "os", "trace", "zlib"],
   others: ["ERR_ACCESS_DENIED"],
   handles: [[], []],
   registered: ["nothing", "nothing"],

@@ -25,7 +25,7 @@ export const codeParams = z.object({
   component_path: optionalText,
   component_files: texts.optional(),
   component_imports: z.array(codeFiles).optional(),
-  packages_as_of: z.string().refine(isDay, "expected a day such as 2023-06-01").optional().describe("packages without a version are the newest of this day"),
+  packages_as_of: z.string().refine(isDay, "wants a day such as 2023-06-01").optional().describe("packages without a version are the newest of this day"),
 });
 export type CodeParams = z.input<typeof codeParams>;
 

@@ -130,7 +130,7 @@ describe("packages", () => {
       code: "PD_LOAD_FAILED",
     });
     await expect(server.api.put(source, { packages_as_of: "2024-06-01" })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
-    await expect(server.api.put(source, { component_code: code, packages_as_of: "2023-02-30" })).rejects.toThrow("expected a day such as 2023-06-01");
+    await expect(server.api.put(source, { component_code: code, packages_as_of: "2023-02-30" })).rejects.toThrow("wants a day such as 2023-06-01");
     expect(
       await server.api.post("/v1/actions/run", { component_code: code.replace('version: "1"', 'version: "1", type: "action"'), packages_as_of: "2023-12-31" }),
     ).toMatchObject({ ret: "1.0.0" });
