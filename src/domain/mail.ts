@@ -22,8 +22,8 @@ export interface MailServer {
 
 export const SECURITIES = ["tls", "starttls", "none"] as const;
 
-/** The server's settings are kept, sealed, as the account of this name. */
-export const MAIL_ACCOUNT = { app: "smtp", name: "mail" } as const;
+/** The account that holds the SMTP settings, sealed. No published component uses this app: "smtp" itself is an app of theirs. */
+export const MAIL_ACCOUNT = { app: "headwater_mail", name: "mail" } as const;
 
 /** What to do where no server is set up. */
 export const NO_MAIL_SERVER = "no SMTP server is set up: pd config smtp <address> --to <you> sets one up";

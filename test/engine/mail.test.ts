@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MAIL_ACCOUNT } from "../../src/domain/mail.ts";
 import { eventually } from "../support/eventually.ts";
 import { TestServer } from "../support/runtime.ts";
 import { SmtpServer } from "../support/smtp-server.ts";
@@ -9,7 +10,7 @@ const after = codeStep("return steps.mail.$return_value;");
 
 async function setUp(server: TestServer, port: number, more: object = {}): Promise<void> {
   const credentials = { host: "127.0.0.1", port, security: "none", from: "pd@example.com", to: "me@example.com", ...more };
-  await server.api.post("/v1/accounts", { app: "smtp", name: "mail", credentials });
+  await server.api.post("/v1/accounts", { ...MAIL_ACCOUNT, credentials });
 }
 
 describe("mail of a step", () => {
@@ -52,6 +53,14 @@ describe("mail of a step", () => {
       { $return_value: 1 },
       { state: "not sent", sends: [{ problem: expect.stringContaining("not sent: no SMTP") }] },
     ]);
+  });
+
+  it("gives its server's password to no step that names the app, unless somebody says so", async () => {
+    const server = await TestServer.inMemory();
+    await setUp(server, 1, { password: "s3cret" });
+    const files = workflowOf({ take: codeStep("return this.mail.$auth;", `mail: { type: "app", app: "${MAIL_ACCOUNT.app}" }`) });
+    const yaml = `${files["workflow.yaml"] ?? ""}  props: { mail: { authProvisionId: apn_any } }\n`;
+    await expect(deployWorkflow(server, { ...files, "workflow.yaml": yaml })).rejects.toMatchObject({ code: "PD_ACCOUNT_NOT_FOUND" });
   });
 
   it("that its server refuses fails the step with what that says", async () => {

@@ -1,4 +1,5 @@
 import type { Account } from "../../domain/account.ts";
+import { MAIL_ACCOUNT } from "../../domain/mail.ts";
 import { PdError } from "../../domain/errors.ts";
 import { accountIdOf } from "../../domain/props/app-prop.ts";
 import { everyStep } from "../../domain/workflow/workflow.ts";
@@ -34,7 +35,7 @@ export function bindAccounts(plan: WorkflowPlan, { given, known }: { given: Read
     const found = wanted === undefined ? known.find((account) => account.id === id) : ofApp.find((account) => account.id === wanted || account.name === wanted);
     if (found !== undefined) {
       if (found.id !== id) accounts[id] = found.id;
-    } else if (wanted === undefined && ofApp.length === 1 && only !== undefined) {
+    } else if (wanted === undefined && ofApp.length === 1 && only !== undefined && app !== MAIL_ACCOUNT.app) {
       accounts[id] = only.id;
       warnings.push(`${WORKFLOW_FILE}: ${id} is no account here: ${only.name}, the only one of ${app}, is used in its place`);
     } else missing.push(named);
