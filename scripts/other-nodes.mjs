@@ -42,10 +42,13 @@ function folderOf(version) {
   return bin;
 }
 
+/** npm looks for the settings of the machine beside the Node that runs it, and another Node has none there. */
+const npm_config_globalconfig = execFileSync("npm", ["config", "get", "globalconfig"], { encoding: "utf8" }).trim();
+
 const failed = versions.filter((version) => {
   const bin = folderOf(version);
   const node = join(bin, "node");
-  const env = { ...process.env, PATH: bin + delimiter + process.env.PATH, ATTACK_NODES: version };
+  const env = { ...process.env, PATH: bin + delimiter + process.env.PATH, ATTACK_NODES: version, npm_config_globalconfig };
   process.stdout.write(`== Node ${execFileSync(node, ["--version"], { encoding: "utf8" })}`);
   const run = (args) => spawnSync(node, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args], { cwd: root, env, stdio: "inherit" }).status === 0;
   const areKept = run([...PROJECTS, ...(isSmoke ? SMOKE : ALL)]);
