@@ -121,5 +121,6 @@ writeFileSync("dist/pd.cjs", requirePieces(readFileSync("dist/pd.cjs", "utf8")))
 await writeLoader("dist", shared.target);
 writeLicences("dist/third-party-licences.txt", [pieces, ...built].map(({ metafile }) => metafile).concat(TYPES_OF));
 cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });
+cpSync("src/python/child", "dist/python", { recursive: true, filter: (path) => !path.endsWith("__pycache__") });
 const manual = spawnSync(process.execPath, ["scripts/run.mjs", "scripts/write-manual.ts", "dist/pd.1"], { stdio: "inherit" });
 if (manual.status !== 0) process.exit(1);

@@ -42,6 +42,8 @@ export interface Settings {
   readonly componentNetwork: ComponentNetwork;
   /** Whether the key of all secrets lies in the keyring of this machine. */
   readonly keyringUse: KeyringUse;
+  /** Command or path of the Python that steps run on. */
+  readonly python: string;
 }
 
 const IDLE_PROCESS_BYTES = 10 * 2 ** 20;
@@ -176,6 +178,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     default: "auto",
     help: "Keep the key of all secrets in the keyring of this machine rather than in a file of the home; auto: where there is one",
   },
+  python: {
+    flag: "python",
+    variable: "PD_PYTHON",
+    value: "<path>",
+    default: "python3",
+    help: "Python for the steps of workflows that are written in it, 3.9 or newer",
+  },
 };
 
 /** Setting name → text as given by flags. */
@@ -233,6 +242,7 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
     sandboxUse: choiceOf(given("sandboxUse"), ["auto", "wall", "belt"]),
     componentNetwork: choiceOf(given("componentNetwork"), ["open", "public"]),
     keyringUse: choiceOf(given("keyringUse"), ["auto", "always", "never"]),
+    python: given("python").text,
   };
 }
 

@@ -15,8 +15,10 @@ import type { Log } from "./ports/log.ts";
 import type { Runner } from "./ports/runner.ts";
 import type { Retention, Store } from "./ports/store.ts";
 import { FileRegistry } from "./registry/file-registry.ts";
+import { LatePython } from "./python/late-python.ts";
 import { copyEntry } from "./sandbox/own-entry.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
+import type { Enclosure } from "./sandbox/enclosure.ts";
 import { openEnclosure } from "./sandbox/wall.ts";
 import { dropDrafts } from "./server/backup-drafts.ts";
 import { endpointListener } from "./server/endpoint.ts";
@@ -151,7 +153,8 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const onDamage = (reason: string): void => health.note(reason);
   const ownPorts = new OwnPorts();
   const withSandbox = { ...settings, sandboxUse: sandboxOf(settings, starting.isShared) };
-  const { metrics, keyPlace, enclosure, ...plugs } = await startPlugs(withSandbox, { ...starting, version, onDamage, ownPorts, apiUrl: () => api?.url ?? "" });
+  const around = { ...starting, version, onDamage, ownPorts, apiUrl: () => api?.url ?? "" };
+  const { metrics, keyPlace, enclosure, shareInstalled, ...plugs } = await startPlugs(withSandbox, around);
   const { store } = plugs;
   if (starting.isShared) await requireKeys(settings.host, store);
 
@@ -161,12 +164,8 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const endpoints = await Listener.open((request, response) => handler(request, response), { host, port, purpose: "endpoints", allowsHalfOpen: true });
   undo.push(() => endpoints.close(0));
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
-  const engine = await Engine.start({
-    ...plugs,
-    meter: metrics,
-    settings: { ...engineSettings(settings), allowsImports: !starting.isShared || settings.allowImports, endpointUrl },
-    signal: stop.signal,
-  });
+  const settled = engineSettings(settings, { ...starting, enclosure, endpointUrl });
+  const engine = await Engine.start({ ...plugs, meter: metrics, settings: settled, signal: stop.signal });
   const doors: Pick<Listener, "close">[] = [endpoints];
   undo.push(async (graceMs) => {
     const closed = doors.map((door) => door.close(graceMs));
@@ -187,7 +186,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const asked = new CallsUnderWay((url, call) => lateApi.ask(url, call));
   doors.push(api, asked);
   await engine.open();
-  void plugs.packages.shareInstalled().catch((error: unknown) => log.warn("installed packages could not be looked at", { reason: messageOf(error) }));
+  void shareInstalled().catch((error: unknown) => log.warn("installed packages could not be looked at", { reason: messageOf(error) }));
   await writeServerRecord(home, record());
   undo.push(() => removeServerRecord(home));
   const loading = setTimeout(() => void loadEarly(lateApi, log), API_AFTER_MS).unref();
@@ -258,23 +257,26 @@ async function startPlugs(
     return runner;
   };
   const runner = plugs.runner ?? (await startRunner());
+  const pythonSettings = { ...places, home, python: settings.python, allowScripts, signal: stop.signal, clock: systemClock, log, memoryMb, enclosure, apiUrl };
+  const languages = new LatePython({ bundler: esbuildBundler, packages, runner }, pythonSettings);
+  undo.push(() => languages[Symbol.asyncDispose]());
   const metrics = new Metrics();
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
   const userAgent = `headwater/${version}`;
   const sender = lateSender({ clock: systemClock, allowsPrivate, userAgent, ownPorts });
   const registry = await FileRegistry.open({ folder: join(home, "registries"), npm, clock: systemClock, log, signal: stop.signal });
   const feed = new EventFeed(store);
-  const { keyPlace } = vault;
   return {
     store,
-    keyPlace,
+    keyPlace: vault.keyPlace,
     enclosure,
-    packages,
-    runner,
+    packages: languages.packages,
+    runner: languages.runner,
+    shareInstalled: () => packages.shareInstalled(),
     registry,
     sender,
     metrics,
-    bundler: esbuildBundler,
+    bundler: languages.bundler,
     origin: urlOrigin,
     oauth: lateOAuthServer,
     mailer: lateMailer,
@@ -316,8 +318,16 @@ async function requireKeys(host: string, store: Store): Promise<void> {
   throw new PdError("PD_NO_KEYS", `Cannot serve on ${host}: nobody has a key of their own yet`, { fix: "pd keys create <name>, then pd serve" });
 }
 
-function engineSettings(settings: Settings) {
+interface EngineSurroundings extends Pick<Starting, "isShared"> {
+  readonly enclosure: Pick<Enclosure, "kind">;
+  readonly endpointUrl: (key: string) => string;
+}
+
+function engineSettings(settings: Settings, { isShared, enclosure, endpointUrl }: EngineSurroundings) {
   return {
+    allowsImports: !isShared || settings.allowImports,
+    enclosesPrograms: enclosure.kind === "wall",
+    endpointUrl,
     deadlineMs: settings.timeoutMs,
     memoryMb: settings.memoryMb,
     idleMs: settings.idleMs,

@@ -172,8 +172,9 @@ function resolveLocal(path: string, importer: string, files: VirtualFiles): OnRe
   return { errors: [{ text: `Cannot find the local file "${path}"` }] };
 }
 
-function hashOf({ text, files, imports = [], packagesAsOf }: ComponentCode): string {
+export function hashOf({ text, files, imports = [], packagesAsOf, declares }: ComponentCode): string {
   const hash = createHash("sha256").update(text);
+  if (declares !== undefined) hash.update(`\0declares ${JSON.stringify(declares)}`);
   if (packagesAsOf !== undefined) hash.update(`\0packages as of ${packagesAsOf}`);
   for (const part of imports) hash.update(`\0import ${hashOf(part)}`);
   for (const [path, content] of Object.entries(files).toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`\0${path}\0${content}`);

@@ -33,6 +33,7 @@ export type ErrorCode =
   | "PD_PACKAGES_UNREACHABLE"
   | "PD_INSTALL_FAILED"
   | "PD_NPM_MISSING"
+  | "PD_PYTHON_MISSING"
   | "PD_COMMAND_FAILED"
   | "PD_CODE_UNREACHABLE"
   | "PD_REGISTRY_UNREACHABLE"
@@ -115,6 +116,11 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_PACKAGES_UNREACHABLE: { status: 503, title: "Packages cannot be installed now", fix: "Check the connection to the package registry and try again" },
   PD_INSTALL_FAILED: { status: 500, title: "npm could not install the packages", fix: "Read npm's own words above" },
   PD_NPM_MISSING: { status: 500, title: "npm is not on the PATH", fix: "Install npm, or make it reachable through PATH" },
+  PD_PYTHON_MISSING: {
+    status: 422,
+    title: "Steps in Python cannot run on this machine",
+    fix: "Install Python 3.9 or newer (on Debian: apt install python3 python3-pip), or name one with --python or PD_PYTHON, then start the server again",
+  },
   PD_COMMAND_FAILED: { status: 500, title: "A program that is needed cannot be run", fix: "Check that it is installed, and try again" },
   PD_CODE_UNREACHABLE: { status: 422, title: "The code cannot be fetched", fix: "Check the URL: it must answer with the raw code" },
   PD_REGISTRY_UNREACHABLE: { status: 503, title: "A registry cannot be fetched", fix: "Check its location and the connection, and try again" },

@@ -1,5 +1,6 @@
 import type { ComponentDefinition } from "./component.ts";
 import type { SavedId } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
 import type { PackageLock, PackageSpec } from "./package-spec.ts";
 
 /** Code as it was given: one file, or an entry and the local files it imports. */
@@ -13,6 +14,13 @@ export interface ComponentCode {
   readonly imports?: readonly ComponentCode[];
   /** Packages without a version are the newest of this day, as in `2023-06-01`. Omitted: the newest. */
   readonly packagesAsOf?: string;
+  /** Props that its workflow declares for it, by name: a file in Python has no place for them. */
+  readonly declares?: JsonObject;
+}
+
+/** Whether it is written in Python. */
+export function isPython({ path }: Pick<ComponentCode, "path">): boolean {
+  return path.endsWith(".py");
 }
 
 /** Path → text of all its files; what is loaded before it has a path that says so. */
@@ -49,6 +57,16 @@ export interface BuiltModule {
   readonly map: string;
 }
 
+/** What is known of a step in Python beside its text. */
+export interface PythonStep {
+  /** Path from the step's folder → text of the files beside it. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Name → declaration. */
+  readonly props: JsonObject;
+  /** False: the file itself is what runs with each call. */
+  readonly hasHandler: boolean;
+}
+
 /** Code that was built: what a process loads. */
 export interface Bundle {
   /** Loaded before the component. */
@@ -60,6 +78,8 @@ export interface Bundle {
   readonly packages: readonly PackageSpec[];
   /** What the code imports from packages, to load it beforehand. */
   readonly imports: readonly BundleImport[];
+  /** It is in Python, and `code` is its text. */
+  readonly python?: PythonStep;
   /** There is no code: the server itself emits what triggers it, without a process. */
   readonly isBuiltIn?: true;
 }

@@ -24,6 +24,8 @@ export interface EngineSettings {
   readonly catchUp: CatchUp;
   /** Callers may have modules loaded before the component. */
   readonly allowsImports: boolean;
+  /** The wall stands: programs that a component starts are enclosed as well. */
+  readonly enclosesPrograms: boolean;
   readonly retention: Retention;
   /** The address under which a source's endpoint is reached from outside, without a trailing slash. */
   endpointUrl(key: string): string;

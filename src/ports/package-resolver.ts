@@ -11,6 +11,8 @@ export interface ResolveOptions {
   readonly progress?: Progress | undefined;
   /** Only versions that were published by the end of this day, also of the packages' own dependencies. */
   readonly asOf?: string | undefined;
+  /** Whose packages; omitted: of Node. */
+  readonly language?: "python" | undefined;
 }
 
 /** Finds or installs the packages that a component imports. */

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { EnclosedStart, Enclosure, ProcessEnd } from "./enclosure.ts";
+import type { EnclosedStart, Enclosure, OtherProgram, ProcessEnd } from "./enclosure.ts";
 import { DOOR_FILE, DOOR_WORD } from "./door-protocol.ts";
 import { temporaryFolderOf } from "./temporary-folder.ts";
 import { FlowLimit } from "./flow-limit.ts";
@@ -16,12 +16,20 @@ import { NetworkDoor } from "./network-door.ts";
 import { INSPECTOR_FD, INSPECTOR_WORD, InspectorChannel } from "./inspector-channel.ts";
 import { removeFolder } from "../system/remove-folder.ts";
 import { readToHost } from "./read-message.ts";
-import { PROGRAMS_WORD, PROTOCOL, type ToChild, type ToHost } from "./protocol.ts";
+import { MEMORY_WORD, PROGRAMS_WORD, PROTOCOL, type ToChild, type ToHost } from "./protocol.ts";
 import { WARM_UP_COMPONENT, WARM_UP_FILE } from "./warm-up-component.ts";
+
+/** An interpreter that runs an entry which speaks the protocol. */
+export interface Interpreter extends OtherProgram {
+  /** Before the entry. */
+  readonly flags: readonly string[];
+}
 
 export interface ChildSettings {
   readonly clock: Clock;
   readonly log: Log;
+  /** Absent: Node. */
+  readonly interpreter?: Interpreter | undefined;
   /** The built child entry. */
   readonly entry: string;
   /** Folder of all children's own folders. */
@@ -97,6 +105,11 @@ function permissionFlags(settings: ChildSettings, folder: string, { allowsProgra
   // A program that it starts is held by the wall alone, and Node may see what the program does.
   const readable = allowsPrograms === true ? ["*"] : [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
+}
+
+function nodeFlags(settings: ChildSettings, folder: string, rights: ChildRights): string[] {
+  const { snapshot } = rights;
+  return [...commonFlags(settings), ...permissionFlags(settings, folder, rights), ...(snapshot === undefined ? [] : ["--snapshot-blob", snapshot])];
 }
 
 async function openDoor({ apiUrl, clock, log }: ChildSettings, folder: string): Promise<NetworkDoor> {
@@ -228,17 +241,18 @@ export class ChildProcess {
     this.folder = folder;
     this.#door = door;
     const [allowsPrograms, isInspected] = [rights.allowsPrograms === true, rights.isInspected === true];
+    const { interpreter } = settings;
     const words = [
-      ...commonFlags(settings),
-      ...permissionFlags(settings, folder, rights),
-      ...(rights.snapshot === undefined ? [] : ["--snapshot-blob", rights.snapshot]),
+      ...(interpreter?.flags ?? nodeFlags(settings, folder, rights)),
       settings.entry,
       ...(door === undefined ? [] : [DOOR_WORD]),
       ...(allowsPrograms ? [PROGRAMS_WORD] : []),
       ...(isInspected ? [INSPECTOR_WORD] : []),
+      ...(interpreter === undefined ? [] : [`${MEMORY_WORD}${settings.memoryMb}`]),
     ];
     const own = ownFolder(folder);
     const start = settings.enclosure.enclose({
+      program: interpreter,
       words,
       env: { ...inheritedEnv(), PATH, HOME: own },
       folder,
@@ -308,9 +322,9 @@ export class ChildProcess {
     return pathToFileURL(path).href;
   }
 
-  /** Makes packages resolvable from modules in the folder. */
-  async linkPackages(packagesPath: string): Promise<void> {
-    await symlink(join(packagesPath, "node_modules"), join(this.folder, "node_modules"));
+  /** Makes packages resolvable from modules in the folder. `name`: of the folder that holds them in a set of packages. */
+  async linkPackages(packagesPath: string, name = "node_modules"): Promise<void> {
+    await symlink(join(packagesPath, name), join(this.folder, name));
   }
 
   #readStderr(text: string): void {

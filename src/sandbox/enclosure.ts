@@ -1,9 +1,18 @@
 import type { ComponentNetwork } from "../ports/runner.ts";
 import { temporaryFolderOf } from "./temporary-folder.ts";
 
-/** A process of Node as it would be started without anything around it. */
-export interface NodeStart {
-  /** Flags of Node, then the entry. */
+/** A program other than Node, such as the interpreter of another language. */
+export interface OtherProgram {
+  readonly path: string;
+  /** Files and folders that it reads. */
+  readonly readable: readonly string[];
+}
+
+/** A process of a component as it would be started without anything around it. */
+export interface ComponentStart {
+  /** Absent: Node. */
+  readonly program?: OtherProgram | undefined;
+  /** Flags of the program, then the entry. */
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The process's own folder of code: readable. */
@@ -16,8 +25,10 @@ export interface NodeStart {
   readonly allowsPrograms: boolean;
 }
 
-/** A program of Node that is no component, such as npm. */
+/** A program that is no component, such as npm. */
 export interface ToolStart {
+  /** Absent: Node. */
+  readonly program?: OtherProgram | undefined;
   /** Its file, then its words. */
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -55,7 +66,7 @@ export interface Enclosure {
   readonly reason?: string;
   /** What processes reach. `open`: whatever this machine does; `public`: nothing, but for what goes through the door. */
   readonly network: ComponentNetwork;
-  enclose(start: NodeStart): EnclosedStart;
+  enclose(start: ComponentStart): EnclosedStart;
   /** Only in the wall. */
   encloseTool?(start: ToolStart): EnclosedStart;
   /** How the process itself ended, told from how the command did. */
@@ -68,8 +79,8 @@ export function belt(reason: string, guard: readonly string[] = []): Enclosure {
     kind: "belt",
     reason,
     network: "open",
-    enclose({ words, env, ownFolder }) {
-      const [command = process.execPath, ...rest] = [...guard, process.execPath, ...words];
+    enclose({ program, words, env, ownFolder }) {
+      const [command = process.execPath, ...rest] = [...guard, program?.path ?? process.execPath, ...words];
       // Nothing but `fs` is led from `/tmp` to it here.
       return { command, words: rest, cwd: ownFolder, env: { ...env, TMPDIR: temporaryFolderOf(ownFolder) }, files: [], release() {} };
     },

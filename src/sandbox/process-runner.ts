@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
 import { mkdir, readdir } from "node:fs/promises";
-import { PdError, isDiskProblem, messageOf } from "../domain/errors.ts";
-import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart } from "./child-process.ts";
+import { ChildProcess, type ChildRights, type ChildSettings } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
-import { processIfWanted, throwIfUnwanted, whileWanted } from "./wanted-load.ts";
+import { processIfWanted, whileWanted } from "./wanted-load.ts";
+import { startUnit } from "./start-unit.ts";
 import { QuickStart } from "./quick-start.ts";
 import { sweep } from "./left-behind.ts";
 
@@ -34,8 +34,6 @@ const MAX_PREPARED = 2;
 const SNAPSHOT_AFTER_MS = 5000;
 const PREPARED_FOR_MS = 10 * 60_000;
 const LOAD_DEADLINE_MS = 30_000;
-/** A component whose process is killed while it starts or loads: by whom, nobody knows. */
-const MOST_STARTS = 5;
 
 /**
  * Runs units in child processes. One spare process is always started beforehand; a few more hold the packages of
@@ -96,24 +94,14 @@ export class ProcessRunner implements Runner {
         "PD_SANDBOX_UNAVAILABLE",
         `Cannot let a component start programs: only the wall encloses those as well, and there is none (${this.enclosure.reason ?? ""})`,
       );
-    for (let tries = 1; ; tries++) {
-      throwIfUnwanted(signal);
-      const loaded = await this.#load(code, { events, signal, isFresh: tries > 1 }).catch((error: unknown) => ({ error }));
-      if ("definition" in loaded) return loaded;
-      throwIfUnwanted(signal);
-      // What may have been killed from outside is tried again with a new process: one that was started beforehand, any by SIGKILL.
-      const endedBy = signalOf(loaded);
-      const isKilled = endedBy === "SIGKILL";
-      const mayGoOn = tries < (isKilled ? MOST_STARTS : 2) && (isKilled || endedBy !== null || "error" in loaded);
-      if (mayGoOn && !this.#stop.signal.aborted) continue;
-      if (isKilled) throw new PdError("PD_INTERRUPTED", `Cannot load the component: its process was killed, ${tries} times`);
-      if ("outcome" in loaded) throw loadFailed(loaded.outcome, this.#settings.allowAddons === true);
-      if (loaded.error instanceof PdError && loaded.error.code === "PD_STOPPING") throw loaded.error;
-      const reason = messageOf(loaded.error);
-      throw new PdError(isDiskProblem(loaded.error) ? "PD_NOT_STORED" : "PD_FAILED", `Cannot start a process for the component: ${reason}`, {
-        cause: loaded.error,
-      });
-    }
+    return startUnit((tries) => this.#load(code, { events, signal, isFresh: tries > 1 }), {
+      signal,
+      isStopping: () => this.#stop.signal.aborted,
+      explain: (reason) =>
+        this.#settings.allowAddons !== true && NATIVE_CODE.test(reason)
+          ? "It is native code. Start the server with --allow-addons true, if you trust its packages with this machine's files"
+          : undefined,
+    });
   }
 
   prepare(code: UnitCode): void {
@@ -277,28 +265,8 @@ export class ProcessRunner implements Runner {
   }
 }
 
-/** What ended the process, while it started or loaded; `null` where nothing did, or we. */
-function signalOf(failed: FailedLoad | { readonly error: unknown }): string | null {
-  if ("outcome" in failed) return failed.outcome.kind === "exited" ? failed.outcome.signal : null;
-  return failed.error instanceof EndedAtStart && failed.error.exit.misuse === undefined ? failed.error.exit.signal : null;
-}
-
-function loadFailed(outcome: Outcome, allowsAddons: boolean): PdError {
-  const reason = describeOutcome(outcome);
-  const fix = fixOfLoad(outcome, { reason, allowsAddons });
-  return new PdError("PD_LOAD_FAILED", `Cannot load the component: ${reason}`, { details: outcomeDetails(outcome), ...(fix === undefined ? {} : { fix }) });
-}
-
 /** Node's own words, and those of the loaders that packages use (napi-rs, node-gyp-build), which take each refusal for a file that is missing. */
 const NATIVE_CODE = /loading addons is disabled|Cannot find native binding|No native build was found|Failed to load native binding/;
-
-/** `undefined`: as of any other code that throws. */
-function fixOfLoad(outcome: Outcome, { reason, allowsAddons }: { reason: string; allowsAddons: boolean }): string | undefined {
-  if (outcome.kind === "timed-out") return "Move what takes long, or waits, out of the module's own lines into run or a hook";
-  return !allowsAddons && NATIVE_CODE.test(reason)
-    ? "It is native code. Start the server with --allow-addons true, if you trust its packages with this machine's files"
-    : undefined;
-}
 
 /** Imports what the code imports, in a process that is ready for it. */
 async function preload(child: ChildProcess, { packagesPath, bundle }: UnitCode): Promise<void> {

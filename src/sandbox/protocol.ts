@@ -17,6 +17,9 @@ export const HOSTED_API = "api.pipedream.com";
 /** A process that may start programs is started with this word. */
 export const PROGRAMS_WORD = "--starts-programs";
 
+/** A process that is not Node's is told how many MB its code may take. */
+export const MEMORY_WORD = "--memory=";
+
 /** Position in a bundle that the host turns into the author's file and line. */
 export interface RawLogLine extends LogLine {
   /** Stack line of the console call. */

@@ -242,7 +242,7 @@ function outsideOf({ method, url, headers, body }: Record<string, unknown>): Out
   };
 }
 
-function dataStoreOf({ operation, store, key, value: given }: Record<string, unknown>): DataStoreRequest {
+function dataStoreOf({ operation, store, key, value: given, ttl }: Record<string, unknown>): DataStoreRequest {
   const name = text(store, "store", LIMITS.name);
   switch (operation) {
     case "get":
@@ -250,7 +250,9 @@ function dataStoreOf({ operation, store, key, value: given }: Record<string, unk
     case "delete":
       return { operation, store: name, key: text(key, "key", LIMITS.name) };
     case "set":
-      return { operation, store: name, key: text(key, "key", LIMITS.name), value: isJsonValue(given) ? given : bad("value") };
+      return { operation, store: name, key: text(key, "key", LIMITS.name), value: isJsonValue(given) ? given : bad("value"), ...ttlOf(ttl) };
+    case "set-ttl":
+      return { operation, store: name, key: text(key, "key", LIMITS.name), ...ttlOf(ttl) };
     case "keys":
     case "entries":
     case "clear":
@@ -258,4 +260,9 @@ function dataStoreOf({ operation, store, key, value: given }: Record<string, unk
     default:
       return bad("operation");
   }
+}
+
+function ttlOf(ttl: unknown): { readonly ttl?: number } {
+  if (ttl === undefined) return {};
+  return typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0 ? { ttl } : bad("ttl");
 }

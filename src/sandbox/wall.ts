@@ -8,7 +8,7 @@ import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { PdError } from "../domain/errors.ts";
 import type { ComponentNetwork, SandboxUse } from "../ports/runner.ts";
-import { type EnclosedStart, type Enclosure, type NodeStart, type ProcessEnd, type ToolStart, belt } from "./enclosure.ts";
+import { type ComponentStart, type EnclosedStart, type Enclosure, type ProcessEnd, type ToolStart, belt } from "./enclosure.ts";
 import { programBytes, seccompProgram } from "./seccomp-filter.ts";
 import { temporaryFolderOf } from "./temporary-folder.ts";
 import { LOOKUPS, buildTools, emptied, inMemory, libraries, proc, programs, readable, readableAt, readableIfThere, words, writable } from "./wall-mounts.ts";
@@ -121,7 +121,7 @@ function probeOnce(wall: Wall, runFolder: string): Promise<ProbeEnd> {
 }
 
 /** The probe writes nowhere. */
-type WalledStart = Omit<NodeStart, "ownFolder"> & { readonly ownFolder: string | undefined };
+type WalledStart = Omit<ComponentStart, "ownFolder"> & { readonly ownFolder: string | undefined };
 
 class Wall implements Enclosure {
   readonly kind = "wall";
@@ -157,23 +157,29 @@ class Wall implements Enclosure {
     writeFileSync(this.#users, USERS, { mode: 0o600 });
   }
 
-  enclose({ words: nodeWords, env, folder, ownFolder, snapshot, allowsPrograms }: WalledStart): EnclosedStart {
+  enclose({ program, words: programWords, env, folder, ownFolder, snapshot, allowsPrograms }: WalledStart): EnclosedStart {
     const { entry, packagesFolder } = this.#settings;
+    const { path: programPath, readable: ownFiles } = program ?? { path: process.execPath, readable: [entry] };
     const mounts = [
+      // What lies under /tmp is mounted into it. Code that is not Node's has nobody who leads its paths elsewhere.
+      ...(program === undefined ? [] : inMemory("/tmp", OWN_FOLDER_BYTES)),
       "--clearenv",
       ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
       ...(allowsPrograms ? [...programs(), ...emptied(this.#home)] : this.#libraries),
-      ...readable(process.execPath),
+      ...readable(programPath),
       ...LOOKUPS,
-      ...readable(entry),
+      ...ownFiles.flatMap(readable),
       ...(snapshot === undefined ? [] : readable(snapshot)),
       ...readable(packagesFolder),
       ...readable(folder),
       ...readableAt(this.#users, "/etc/passwd"),
-      ...(ownFolder === undefined ? [] : [...inMemory(ownFolder, OWN_FOLDER_BYTES), ...this.#temporary(ownFolder), "--chdir", ownFolder]),
+      ...(ownFolder === undefined ? [] : inMemory(ownFolder, OWN_FOLDER_BYTES)),
+      ...(program === undefined ? this.#temporary(ownFolder) : ["--setenv", "TMPDIR", "/tmp"]),
+      ...(ownFolder === undefined ? [] : ["--chdir", ownFolder]),
     ];
     const start = {
-      words: nodeWords,
+      programPath,
+      words: programWords,
       mounts,
       allowsPrograms,
       limits: this.#limits.get(allowsPrograms) ?? [],
@@ -184,7 +190,8 @@ class Wall implements Enclosure {
   }
 
   /** `/tmp` of programs and native code is what `fs` leads to. Where this server lies under it, it is a folder with just that. */
-  #temporary(ownFolder: string): string[] {
+  #temporary(ownFolder: string | undefined): string[] {
+    if (ownFolder === undefined) return [];
     const { entry, packagesFolder } = this.#settings;
     const isTaken = [process.execPath, entry, packagesFolder, ownFolder].some((path) => path.startsWith("/tmp/"));
     const folder = temporaryFolderOf(ownFolder);
@@ -192,20 +199,21 @@ class Wall implements Enclosure {
     return ["--dir", folder, ...link, "--setenv", "TMPDIR", isTaken ? folder : "/tmp"];
   }
 
-  encloseTool({ words: nodeWords, env, folder, readable: toRead, writable: toWrite, allowsPrograms }: ToolStart): EnclosedStart {
+  encloseTool({ program, words: programWords, env, folder, readable: toRead, writable: toWrite, allowsPrograms }: ToolStart): EnclosedStart {
     const mounts = [
       ...inMemory("/tmp", TOOL_MEMORY_FOLDER_BYTES),
       ...(allowsPrograms ? [...buildTools(), ...emptied(this.#home)] : this.#libraries),
-      ...readable(process.execPath),
+      ...readable(program?.path ?? process.execPath),
       ...LOOKUPS,
-      ...toRead.flatMap(readableIfThere),
+      ...[...(program?.readable ?? []), ...toRead].flatMap(readableIfThere),
       ...[folder, ...toWrite].flatMap(writable),
       "--chdir",
       folder,
     ];
     // What fetches packages has the network of this machine; what they bring with them has that of components.
     const network = allowsPrograms ? this.network : "open";
-    const start = { words: nodeWords, mounts, allowsPrograms, limits: limits(TOOL_DATA_MB), filterFile: AFTER_OUTPUT, network };
+    const programPath = program?.path ?? process.execPath;
+    const start = { programPath, words: programWords, mounts, allowsPrograms, limits: limits(TOOL_DATA_MB), filterFile: AFTER_OUTPUT, network };
     return { ...this.#start(start), cwd: "/", env: { ...env, HOME: "/tmp", TMPDIR: "/tmp" } };
   }
 
@@ -229,7 +237,7 @@ class Wall implements Enclosure {
       ...words("--remount-ro /dev --remount-ro /"),
       ...(files.length === 0 ? [] : ["--seccomp", String(start.filterFile)]),
     ];
-    const [command = this.#bubblewrap, ...rest] = [...start.limits, this.#bubblewrap, ...given, "--", process.execPath, ...start.words];
+    const [command = this.#bubblewrap, ...rest] = [...start.limits, this.#bubblewrap, ...given, "--", start.programPath, ...start.words];
     return { command, words: rest, files, release: () => files.forEach(closeSync) };
   }
 }
@@ -241,6 +249,7 @@ interface WallKind {
 }
 
 interface WallStart extends WallKind {
+  readonly programPath: string;
   readonly words: readonly string[];
   readonly mounts: readonly string[];
   readonly limits: readonly string[];

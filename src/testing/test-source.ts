@@ -59,7 +59,7 @@ export class TestSource {
   #cache: DedupeCache = {};
   #unit: Promise<Unit> | undefined;
   #answerer: Answerer | undefined;
-  readonly #stores = new TestStores();
+  readonly #stores = new TestStores(() => this.now);
   /** What the code did after its runs had returned. */
   readonly #late: LatePart["result"][] = [];
   #outside: Outside;

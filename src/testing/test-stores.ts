@@ -1,34 +1,51 @@
-import type { DataStoreRequest } from "../domain/data-store.ts";
+import { type DataStoreRequest, type DataStoreValue, expiryOf, isThere } from "../domain/data-store.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 
 /** Data stores of one component under test. */
 export class TestStores {
-  readonly #stores = new Map<string, Map<string, JsonValue>>();
+  readonly #stores = new Map<string, Map<string, DataStoreValue>>();
+  readonly #now: () => number;
+
+  /** `now`: the time that the component sees, epoch ms. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   get values(): Readonly<Record<string, JsonObject>> {
-    return Object.fromEntries([...this.#stores].map(([name, values]) => [name, Object.fromEntries(values)]));
+    return Object.fromEntries([...this.#stores.keys()].map((name) => [name, Object.fromEntries(this.#there(name))]));
   }
 
   answer(request: DataStoreRequest): JsonValue | undefined {
-    const values = this.#stores.get(request.store) ?? new Map<string, JsonValue>();
+    const values = this.#stores.get(request.store) ?? new Map<string, DataStoreValue>();
     this.#stores.set(request.store, values);
+    const there = new Map(this.#there(request.store));
     switch (request.operation) {
       case "get":
-        return values.get(request.key);
+        return there.get(request.key);
       case "has":
-        return values.has(request.key);
+        return there.has(request.key);
       case "delete":
         return values.delete(request.key);
       case "set":
-        values.set(request.key, request.value);
+        values.set(request.key, { value: request.value, ...expiryOf(request.ttl, this.#now()) });
         return undefined;
+      case "set-ttl": {
+        const kept = values.get(request.key);
+        if (kept !== undefined) values.set(request.key, { value: kept.value, ...expiryOf(request.ttl, this.#now()) });
+        return undefined;
+      }
       case "keys":
-        return [...values.keys()];
+        return [...there.keys()];
       case "entries":
-        return [...values].map(([key, value]) => [key, value]);
+        return [...there].map(([key, value]) => [key, value]);
       case "clear":
         values.clear();
         return undefined;
     }
+  }
+
+  #there(store: string): [string, JsonValue][] {
+    const values = [...(this.#stores.get(store) ?? [])].filter(([, kept]) => isThere(kept, this.#now()));
+    return values.map(([key, { value }]) => [key, value]);
   }
 }

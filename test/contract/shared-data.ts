@@ -68,31 +68,61 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
       await store.createDataStore("b", now);
       await store.createDataStore("a", now);
       await store.createDataStore("b", now + 1);
-      await store.setDataStoreValue("b", "k", { deep: [1, null] });
-      await store.setDataStoreValue("b", "j", 1);
-      await store.setDataStoreValue("b", "j", 2);
-      expect(await store.listDataStores()).toEqual([
+      await store.setDataStoreValue("b", "k", { value: { deep: [1, null] }, now });
+      await store.setDataStoreValue("b", "j", { value: 1, now });
+      await store.setDataStoreValue("b", "j", { value: 2, now });
+      expect(await store.listDataStores(now)).toEqual([
         { name: "a", createdAt: now, keyCount: 0 },
         { name: "b", createdAt: now, keyCount: 2 },
       ]);
-      expect(await store.listDataStoreValues("b")).toEqual([
+      expect(await store.listDataStoreValues("b", now)).toEqual([
         ["j", 2],
         ["k", { deep: [1, null] }],
       ]);
-      expect([await store.getDataStoreValue("b", "k"), await store.getDataStoreValue("b", "none")]).toEqual([{ deep: [1, null] }, undefined]);
+      expect([await store.getDataStoreValue("b", "k", now), await store.getDataStoreValue("b", "none", now)]).toEqual([{ deep: [1, null] }, undefined]);
       expect([await store.deleteDataStoreValue("b", "j"), await store.deleteDataStoreValue("b", "j")]).toEqual([true, false]);
       await store.clearDataStore("b");
-      expect(await store.listDataStoreValues("b")).toEqual([]);
+      expect(await store.listDataStoreValues("b", now)).toEqual([]);
+    });
+
+    it("hold a value until it expires, and give it another time, or none, when they are told to", async () => {
+      const { store } = await open();
+      await store.createDataStore("a", now);
+      await store.setDataStoreValue("a", "short", { value: 1, expiresAt: now + 10, now });
+      await store.setDataStoreValue("a", "kept", { value: 2, expiresAt: now + 10, now });
+      expect(await store.setDataStoreExpiry("a", "kept", undefined)).toBe(true);
+      expect(await store.setDataStoreExpiry("a", "none", now + 10)).toBe(false);
+      const at = async (time: number): Promise<unknown> => [
+        await store.getDataStoreValue("a", "short", time),
+        await store.listDataStoreValues("a", time),
+        (await store.listDataStores(time)).map(({ keyCount }) => keyCount),
+      ];
+      expect(await at(now + 9)).toEqual([
+        1,
+        [
+          ["kept", 2],
+          ["short", 1],
+        ],
+        [2],
+      ]);
+      expect(await at(now + 10)).toEqual([undefined, [["kept", 2]], [1]]);
+      // A later write takes what has expired with it: an earlier clock does not bring it back.
+      await store.setDataStoreValue("a", "later", { value: 3, now: now + 10 });
+      expect(await store.getDataStoreValue("a", "short", now)).toBeUndefined();
+      // A value that is set anew stays, whatever the one before was to do.
+      await store.setDataStoreExpiry("a", "kept", now + 20);
+      await store.setDataStoreValue("a", "kept", { value: 4, now: now + 15 });
+      expect(await store.getDataStoreValue("a", "kept", now + 30)).toBe(4);
     });
 
     it("refuse values when they are not there, and go with all that they hold", async () => {
       const { store } = await open();
-      await expect(store.setDataStoreValue("none", "k", 1)).rejects.toMatchObject({ code: "PD_NOT_FOUND" });
+      await expect(store.setDataStoreValue("none", "k", { value: 1, now })).rejects.toMatchObject({ code: "PD_NOT_FOUND" });
       await store.createDataStore("a", now);
-      await store.setDataStoreValue("a", "k", 1);
+      await store.setDataStoreValue("a", "k", { value: 1, now });
       expect([await store.deleteDataStore("a"), await store.deleteDataStore("a")]).toEqual([true, false]);
       await store.createDataStore("a", now);
-      expect(await store.getDataStoreValue("a", "k")).toBeUndefined();
+      expect(await store.getDataStoreValue("a", "k", now)).toBeUndefined();
     });
   });
 

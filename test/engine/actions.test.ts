@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { listOf } from "../support/api.ts";
+import { dataOf, listOf } from "../support/api.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
@@ -122,14 +123,17 @@ describe("an action", () => {
     expect(await server.api.get("/v1/data_stores")).toMatchObject({ data: [] });
   });
 
-  it("is told that a value in a data store has no end, when it asks for one", async () => {
-    const server = await TestServer.inMemory();
+  it("keeps a value of a data store for as long as it says, and refuses a time that is none", async () => {
+    const clock = new FakeClock(Date.parse("2026-01-01T00:00:00Z"));
+    const server = await TestServer.inMemory({}, clock);
     await server.api.post("/v1/data_stores", { name: "shared" });
     const code =
-      'export default { name: "d", version: "1", props: { st: "data_store" }, async run() { await this.st.set("k", 1, { ttl: 5 }); return this.st.get("k"); } };';
+      'export default { name: "d", version: "1", props: { st: "data_store" }, async run() { await this.st.set("k", 1, { ttl: 5 }); await this.st.set("kept", 2, { ttl: 5 }); await this.st.setTtl("kept", null); return this.st.set("k2", 1, { ttl: -1 }).catch(({ message }) => message); } };';
     const source = await server.deploy(code, { props: { st: "shared" } });
-    const run = await source.run();
-    expect([run, await source.logs(run)]).toMatchObject([{ returned: 1 }, [expect.stringContaining("is kept until it is deleted")]]);
+    expect(await source.run()).toMatchObject({ returned: "ttl is -1: it wants a number of seconds, more than 0, or null" });
+    expect(await server.api.get("/v1/data_stores/shared/values")).toMatchObject({ data: { k: 1, kept: 2 } });
+    await clock.setTo(clock.now() + 5000);
+    expect(dataOf(await server.api.get("/v1/data_stores/shared/values"))).toEqual({ kept: 2 });
   });
 
   it("tells what it did before it threw, and names what is no JSON", async () => {

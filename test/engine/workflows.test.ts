@@ -502,7 +502,7 @@ describe("a folder", () => {
 name: Bad
 steps:
 - namespace: py
-  runtime: python3.9
+  runtime: golang1.x
   uses: ./py/entry.py
 - namespace: ok
   uses: ./missing.js
@@ -511,7 +511,7 @@ steps:
 `;
     await expect(deployWorkflow(server, { "workflow.yaml": yaml })).rejects.toMatchObject({
       code: "PD_BUILD_FAILED",
-      message: expect.stringMatching(/workflow\.yaml:5.*python3\.9[\s\S]*workflow\.yaml:10/),
+      message: expect.stringMatching(/workflow\.yaml:5.*golang1\.x[\s\S]*workflow\.yaml:10/),
     });
     await expect(deployWorkflow(server, workflowOf({ broken: "export default {" }))).rejects.toMatchObject({ code: "PD_BUILD_FAILED" });
     await expect(deployWorkflow(server, workflowOf({ broken: codeStep("", 'db: "$.service.db"') }))).rejects.toMatchObject({ code: "PD_NOT_A_COMPONENT" });

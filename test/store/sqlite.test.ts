@@ -76,7 +76,7 @@ describe("the SQLite store", () => {
     await store.close();
     const db = openDatabase(path, { timeoutMs: 1000 });
     db.exec(
-      "drop trigger staged_deliveries_gone; drop table staged_events; drop trigger events_gone; alter table source_progress drop column gone; pragma user_version = 16",
+      "drop trigger staged_deliveries_gone; drop table staged_events; drop trigger events_gone; alter table source_progress drop column gone; drop index data_store_values_expiring; alter table data_store_values drop column expires_at; pragma user_version = 16",
     );
     db.close();
     expect(await (await openAt(path)).countEvents("dc_a")).toBe(3);

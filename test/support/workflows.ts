@@ -99,3 +99,16 @@ export type FinishedRun = JsonObject & { steps: JsonObject[] };
 export function exportsOf({ steps }: FinishedRun, namespace: string): unknown {
   return steps.find((step) => step["namespace"] === namespace)?.["exports"];
 }
+
+/** A workflow.yaml with these steps in Python, in this order. */
+export function pythonWorkflow(
+  steps: Readonly<Record<string, string>>,
+  { head = "", props = {} }: { head?: string; props?: Readonly<Record<string, string>> } = {},
+): Record<string, string> {
+  const listed = Object.keys(steps).map(
+    (namespace) =>
+      `- namespace: ${namespace}\n  runtime: python3.12\n  uses: "./${namespace}/entry.py"\n${props[namespace] === undefined ? "" : `  props:\n${props[namespace]}\n`}`,
+  );
+  const files = Object.entries(steps).map(([namespace, code]) => [`${namespace}/entry.py`, code]);
+  return { "workflow.yaml": `schema: workflow/2022.04\nname: Python flow\n${head}steps:\n${listed.join("")}`, ...Object.fromEntries(files) };
+}

@@ -8,8 +8,8 @@ import { readStable, writeWhole } from "../../system/whole-files.ts";
 const WORKFLOW_FILE = "workflow.yaml";
 const STATE_FILE = ".workflow.state";
 /** What steps are made of; other files of the folder stay where they are. */
-const CODE = /\.([mc]?[jt]sx?|json)$/;
-const SKIPPED = new Set(["node_modules"]);
+const CODE = /(?:\.(?:[mc]?[jt]sx?|json|py)|(?:^|\/)requirements\.txt)$/;
+const SKIPPED = new Set(["node_modules", "__pycache__"]);
 const MOST_FILES = 2000;
 const MOST_FOLDERS = 2000;
 const MOST_BYTES = 10 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import type { JsonValue } from "../json.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../json.ts";
 import { parseGivenTimer } from "../schedule.ts";
-import type { CodeStep, Step, StepCode, Workflow, WorkflowSettings, WorkflowTrigger } from "./workflow.ts";
+import type { CodeStep, PythonCode, Step, StepCode, Workflow, WorkflowSettings, WorkflowTrigger } from "./workflow.ts";
 import { everyStep } from "./workflow.ts";
 import { isDay } from "../package-spec.ts";
 import type { FileProblem } from "../bounded-yaml.ts";
@@ -192,12 +192,18 @@ class WorkflowReader {
     const reader = this.#reader;
     reader.warnOfOthers(members, ["namespace", "runtime", "uses", "props", "retries", "email", "disabled", ...NOTES], `step ${namespace}`);
     const runtime = this.#optional(members.get("runtime"), (given) => reader.text(given, "runtime"));
-    if (runtime !== undefined && !runtime.startsWith("nodejs"))
-      return reader.wrong(members.get("runtime")?.line ?? line, `step ${namespace} wants ${runtime}: only steps in JavaScript and TypeScript run here`);
+    const language = languageOf(runtime);
+    if (language === undefined)
+      return reader.wrong(members.get("runtime")?.line ?? line, `step ${namespace} wants ${runtime}: only steps in JavaScript, TypeScript and Python run here`);
     const uses = members.get("uses");
     if (uses === undefined) return reader.wrong(line, `step ${namespace} wants uses: a key of a registry, or a file as ./step/entry.mjs`);
-    const code = this.#code(uses, namespace);
-    const given = this.#props(members.get("props"), namespace);
+    const props = this.#props(members.get("props"), namespace);
+    const found = this.#code(uses, namespace);
+    const isPython = found?.kind === "python";
+    if (found !== undefined && language.name !== "any" && isPython !== (language.name === "python"))
+      return reader.wrong(uses.line, `step ${namespace} has the runtime ${runtime}, and ${reader.text(uses, "uses") ?? ""} is no file of it`);
+    const code = isPython ? this.#pythonCode(found.path, { namespace, line, version: language.version, given: props }) : found;
+    const given = isPython ? withoutDeclarations(props) : props;
     const retries = this.#optional(members.get("retries"), (given) => reader.whole(given, `retries of ${namespace}`, { least: 0, most: 100 }));
     const isMailOptional = this.#optional(members.get("email"), (one) => this.#isOptional(one, `email of ${namespace}`));
     if (code === undefined) return undefined;
@@ -210,6 +216,21 @@ class WorkflowReader {
       ...(retries === undefined ? {} : { retries }),
       ...(isMailOptional === undefined ? {} : { isMailOptional }),
     };
+  }
+
+  /** What a file in Python takes stands among its props. */
+  #pythonCode(path: string, { namespace, line, version, given: { props, propLines } }: PythonGiven): PythonCode | undefined {
+    const declares: JsonObject = Object.fromEntries(Object.keys(props).flatMap((name) => (name === DECLARED ? [] : [[name, { type: "any", optional: true }]])));
+    const listed = props[DECLARED] ?? [];
+    const wrong = (): undefined =>
+      this.#reader.wrong(propLines[DECLARED] ?? line, `prop ${DECLARED} of ${namespace} wants a list of props, each with a name and a type`);
+    if (!Array.isArray(listed)) return wrong();
+    for (const prop of listed) {
+      if (!isJsonObject(prop) || typeof prop["name"] !== "string" || typeof prop["type"] !== "string") return wrong();
+      const { name, ...declared } = prop;
+      declares[name] = declared;
+    }
+    return { kind: "python", path, declares, ...(version === undefined ? {} : { version }) };
   }
 
   #props(value: Value | undefined, namespace: string): Pick<CodeStep, "props" | "propLines" | "written"> {
@@ -244,8 +265,9 @@ class WorkflowReader {
       const path = uses.slice(2);
       const isInside = path.split("/").every((part) => part !== "" && part !== "." && part !== "..") && !path.includes("\\");
       if (!isInside) return this.#reader.wrong(value.line, `uses of ${namespace} names ${uses}, which lies outside the workflow's folder`);
+      if (path.endsWith(".py")) return { kind: "python", path, declares: {} };
       if (!/\.[mc]?[jt]s$/.test(path))
-        return this.#reader.wrong(value.line, `uses of ${namespace} names ${uses}: only files of JavaScript and TypeScript run here`);
+        return this.#reader.wrong(value.line, `uses of ${namespace} names ${uses}: only files of JavaScript, TypeScript and Python run here`);
       return { kind: "file", path };
     }
     const found = REGISTRY_CODE.exec(uses);
@@ -340,6 +362,29 @@ class WorkflowReader {
       if (++count === MOST_STEPS + 1) this.#reader.wrong(line, `a workflow may have ${MOST_STEPS} steps`);
     }
   }
+}
+
+interface PythonGiven extends Pick<CodeStep, "namespace" | "line"> {
+  readonly version: string | undefined;
+  readonly given: Pick<CodeStep, "props" | "propLines" | "written">;
+}
+
+/** Where the hosted export lists the props of a step in Python (hosted-facts.md §1). */
+const DECLARED = "__configurableProps";
+
+function withoutDeclarations({ props, propLines, written }: PythonGiven["given"]): PythonGiven["given"] {
+  const { [DECLARED]: _props, ...rest } = props;
+  const { [DECLARED]: _line, ...lines } = propLines;
+  return { props: rest, propLines: lines, written: written.filter(({ path }) => path[0] !== DECLARED) };
+}
+
+/** `undefined`: one that does not run here. A step that names none is told by its file. */
+function languageOf(runtime: string | undefined): { readonly name: "node" | "python" | "any"; readonly version?: string } | undefined {
+  if (runtime === undefined) return { name: "any" };
+  if (runtime.startsWith("nodejs")) return { name: "node" };
+  const version = /^python(\d+(?:\.\d+)?)?$/.exec(runtime);
+  if (version === null) return undefined;
+  return { name: "python", ...(version[1] === undefined ? {} : { version: version[1] }) };
 }
 
 interface Inner {

@@ -46,8 +46,19 @@ export type WorkflowTrigger =
 export type StepCode =
   /** From the folder of the workflow. */
   | { readonly kind: "file"; readonly path: string }
+  /** The same in Python. */
+  | PythonCode
   /** Of a registry; without a version the newest. */
   | { readonly kind: "registry"; readonly key: string; readonly version?: string };
+
+export interface PythonCode {
+  readonly kind: "python";
+  readonly path: string;
+  /** The version that the file asks for, as in `3.12`. */
+  readonly version?: string;
+  /** Props by name, as the file declares them under `__configurableProps`: the code has no place for that. */
+  readonly declares: JsonObject;
+}
 
 export type Step = CodeStep | IfStep | SwitchStep | ParallelStep | ForEachStep;
 

@@ -154,7 +154,8 @@ async function buildAndStart(
 /** Returns the error, with advice for code that may be older than the packages that were installed for it. */
 function suggestingDay(error: unknown, { code, bundle }: BuiltCode): unknown {
   const isUnpinned = bundle.packages.some(({ range }) => range === undefined);
-  if (!(error instanceof PdError) || error.code !== "PD_LOAD_FAILED" || !isUnpinned || code.packagesAsOf !== undefined) return error;
+  if (!(error instanceof PdError) || error.code !== "PD_LOAD_FAILED" || !isUnpinned || code.packagesAsOf !== undefined || bundle.python !== undefined)
+    return error;
   // The sandbox knows better in some cases, such as native code.
   if (error.fix !== new PdError("PD_LOAD_FAILED", "").fix) return error;
   const names = bundle.packages.flatMap(({ name, range }) => (range === undefined ? [name] : [])).join(", ");
@@ -188,7 +189,11 @@ async function buildCode(
   const pins = Object.fromEntries(Object.entries(ownLock ?? lock).filter(([name]) => !isLifted(name)));
   // What is installed already may be what has just turned out to be too old.
   const asked = withoutRanges(packages, all).map((spec) => (isLifted(spec.name) ? { ...spec, range: "latest" } : spec));
-  const { folder, lock: nextLock } = await ports.packages.resolve(asked, pins, { progress, asOf: code.packagesAsOf });
+  const { folder, lock: nextLock } = await ports.packages.resolve(asked, pins, {
+    progress,
+    asOf: code.packagesAsOf,
+    language: result.bundle.python === undefined ? undefined : "python",
+  });
   const bundle = { ...result.bundle, packages: withLacks(packages, all) };
   return { code, hash: result.hash, origin, bundle, lock: nextLock, packagesFolder: folder, lifted: all, warnings: result.warnings ?? [] };
 }

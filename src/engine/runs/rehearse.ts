@@ -129,7 +129,7 @@ async function startUnit(
   };
   try {
     // What comes after the call is over is no part of what is shown.
-    const events = { late: () => {}, ask: (request: DataStoreRequest) => answerDataStore({ store: stores }, request), ended: leave };
+    const events = { late: () => {}, ask: (request: DataStoreRequest) => answerDataStore({ store: stores, clock: ports.clock }, request), ended: leave };
     return await runner.start(code, events, signal);
   } catch (error) {
     leave();

@@ -1,44 +1,60 @@
+import { type DataStoreValue, type NewDataStoreValue, isThere } from "../../domain/data-store.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
 
-export type StoreValues = Pick<DataStoreStore, "getDataStoreValue" | "setDataStoreValue" | "deleteDataStoreValue" | "listDataStoreValues" | "clearDataStore">;
+export type StoreValues = Pick<
+  DataStoreStore,
+  "getDataStoreValue" | "setDataStoreValue" | "setDataStoreExpiry" | "deleteDataStoreValue" | "listDataStoreValues" | "clearDataStore"
+>;
 
 /** Data stores as they are, with what is written here laid over them: nothing of it reaches the real ones. */
 export class RehearsedStores implements StoreValues {
   readonly #real: StoreValues;
   /** Store → its values, from the first time that it is written. */
-  readonly #copies = new Map<string, Map<string, JsonValue>>();
+  readonly #copies = new Map<string, Map<string, DataStoreValue>>();
 
   constructor(real: StoreValues) {
     this.#real = real;
   }
 
-  async getDataStoreValue(store: string, key: string): Promise<JsonValue | undefined> {
+  async getDataStoreValue(store: string, key: string, now: number): Promise<JsonValue | undefined> {
     const copy = this.#copies.get(store);
-    return copy === undefined ? this.#real.getDataStoreValue(store, key) : copy.get(key);
+    if (copy === undefined) return this.#real.getDataStoreValue(store, key, now);
+    const kept = copy.get(key);
+    return kept !== undefined && isThere(kept, now) ? kept.value : undefined;
   }
 
-  async listDataStoreValues(store: string): Promise<readonly (readonly [string, JsonValue])[]> {
+  async listDataStoreValues(store: string, now: number): Promise<readonly (readonly [string, JsonValue])[]> {
     const copy = this.#copies.get(store);
-    return copy === undefined ? this.#real.listDataStoreValues(store) : [...copy].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    if (copy === undefined) return this.#real.listDataStoreValues(store, now);
+    const there = [...copy].filter(([, kept]) => isThere(kept, now)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return there.map(([key, { value }]) => [key, value] as const);
   }
 
-  async setDataStoreValue(store: string, key: string, value: JsonValue): Promise<void> {
-    (await this.#copyOf(store)).set(key, value);
+  async setDataStoreValue(store: string, key: string, { now, ...given }: NewDataStoreValue): Promise<void> {
+    (await this.#copyOf(store, now)).set(key, given);
+  }
+
+  /** What is copied stays for the rehearsal, whenever it would have gone. */
+  async setDataStoreExpiry(store: string, key: string, expiresAt: number | undefined): Promise<boolean> {
+    const copy = await this.#copyOf(store, 0);
+    const kept = copy.get(key);
+    if (kept !== undefined) copy.set(key, { value: kept.value, ...(expiresAt === undefined ? {} : { expiresAt }) });
+    return kept !== undefined;
   }
 
   async deleteDataStoreValue(store: string, key: string): Promise<boolean> {
-    return (await this.#copyOf(store)).delete(key);
+    return (await this.#copyOf(store, 0)).delete(key);
   }
 
   async clearDataStore(store: string): Promise<void> {
-    (await this.#copyOf(store)).clear();
+    (await this.#copyOf(store, 0)).clear();
   }
 
-  async #copyOf(store: string): Promise<Map<string, JsonValue>> {
-    const values = await this.#real.listDataStoreValues(store);
+  async #copyOf(store: string, now: number): Promise<Map<string, DataStoreValue>> {
+    const values = await this.#real.listDataStoreValues(store, now);
     // Two writes at once share the copy that is made first.
-    const copy = this.#copies.get(store) ?? new Map(values);
+    const copy = this.#copies.get(store) ?? new Map(values.map(([key, value]): [string, DataStoreValue] => [key, { value }]));
     this.#copies.set(store, copy);
     return copy;
   }

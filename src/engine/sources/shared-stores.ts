@@ -27,7 +27,7 @@ export class SharedStores {
 
   /** By name. */
   list(): Promise<readonly DataStore[]> {
-    return this.#ports.store.listDataStores();
+    return this.#ports.store.listDataStores(this.#ports.clock.now());
   }
 
   /** Throws PD_NOT_FOUND. */
@@ -58,11 +58,13 @@ export class SharedStores {
   }
 
   async values(name: string): Promise<Record<string, JsonValue>> {
-    return Object.fromEntries(await this.#ports.store.listDataStoreValues((await this.find(name)).name));
+    const { store, clock } = this.#ports;
+    return Object.fromEntries(await store.listDataStoreValues((await this.find(name)).name, clock.now()));
   }
 
   async set(name: string, key: string, value: JsonValue): Promise<void> {
-    await this.#ports.store.setDataStoreValue((await this.find(name)).name, key, value);
+    const { store, clock } = this.#ports;
+    await store.setDataStoreValue((await this.find(name)).name, key, { value, now: clock.now() });
   }
 
   /** False: the key was not set. */

@@ -5,7 +5,7 @@ import type { ActionContext, Method, OptionsRequest, RunResult } from "../../dom
 import { type JsonObject, isSameJson } from "../../domain/json.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { dataStoresOf, withDynamicProps } from "../../domain/props/declared-props.ts";
-import type { SavedComponent } from "../../domain/saved-component.ts";
+import { type SavedComponent, isPython } from "../../domain/saved-component.ts";
 import { accountFinder } from "../accounts/accounts.ts";
 import { type ActionPorts, type LoadedAction, runAction } from "./actions.ts";
 import { askUnit } from "../runs/ask-unit.ts";
@@ -20,7 +20,7 @@ import type { RegistryStore } from "../../ports/registry-store.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { Runner, Unit, UnitCode } from "../../ports/runner.ts";
-import { KeyedTurns } from "../../domain/turns.ts";
+import { Lanes } from "../../domain/lanes.ts";
 import { Usage } from "../runs/usage.ts";
 
 /** What is laid on the workbench: code, or what was saved of it, with its variables. */
@@ -31,8 +31,8 @@ export interface WorkPiece extends Tracked {
   readonly step?: string;
   /** It is run as an action, without a workflow around it. */
   readonly isAction?: boolean;
-  /** It may start programs of this machine. They see `/tmp` of their process, so it makes one call at a time. */
-  readonly allowsPrograms?: boolean;
+  /** It may start programs of this machine. */
+  readonly allowsPrograms?: boolean | undefined;
   /** It is debugged: each use has a process of its own, one after the other. */
   readonly debug?: DebugLink | undefined;
 }
@@ -91,8 +91,8 @@ export class Workbench {
   readonly #usage: Usage;
   readonly #limits: BenchLimits;
   readonly #loading = new Set<AbortController>();
-  /** Of what makes one call at a time. */
-  readonly #turns = new KeyedTurns<string>();
+  /** Of what makes one call at a time in each process. */
+  readonly #lanes = new Lanes();
   #isClosed = false;
 
   constructor(ports: WorkbenchPorts, limits: BenchLimits = FEW) {
@@ -196,8 +196,8 @@ export class Workbench {
     const resolved = code.kind === "saved" ? code : await resolveCode(this.#ports, code, progress);
     const { allowsPrograms = false } = piece;
     const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env, step, allowsPrograms]);
-    const used = (): Promise<Value> => this.#useShared(key, resolved, { piece, work });
-    return allowsPrograms ? this.#turns.take(key, used) : used();
+    if (!isSingle(resolved, piece)) return this.#useShared(key, resolved, { piece, work });
+    return this.#lanes.take(key, (lane) => this.#useShared(`${lane} ${key}`, resolved, { piece, work }));
   }
 
   async #useShared<Value>(key: string, resolved: GivenComponent, { piece, work }: { piece: WorkPiece; work: (loaded: LoadedAction) => Promise<Value> }) {
@@ -217,8 +217,9 @@ export class Workbench {
   }
 
   /** One that was loaded from code, and was saved since. */
-  #benchOf(given: GivenComponent, { env, allowsPrograms = false }: WorkPiece): Bench | undefined {
-    if (given.kind !== "saved" || allowsPrograms) return undefined;
+  #benchOf(given: GivenComponent, piece: WorkPiece): Bench | undefined {
+    if (given.kind !== "saved" || isSingle(given, piece)) return undefined;
+    const { env } = piece;
     return [...this.#benches.values()].find(
       ({ loaded, env: own, allowsPrograms: may }) => !may && loaded?.component.id === given.component.id && isSameJson({ ...own }, { ...env }),
     );
@@ -322,6 +323,11 @@ export class Workbench {
     const result = await askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: "" });
     return { ...result, secrets: reach.secrets };
   }
+}
+
+/** Programs, and code in Python, see `/tmp` of their process, so it makes one call at a time. */
+function isSingle(given: GivenComponent, { allowsPrograms = false }: WorkPiece): boolean {
+  return allowsPrograms || isPython(given.kind === "saved" ? given.component.code : given.code);
 }
 
 function stopping(what: string): PdError {

@@ -3,7 +3,7 @@ import { PdError } from "../../domain/errors.ts";
 import { isJsonObject, isSameJson, parseJson } from "../../domain/json.ts";
 import type { ComponentCode, SavedComponent } from "../../domain/saved-component.ts";
 import type { FileProblem } from "../../domain/bounded-yaml.ts";
-import { type CodeStep, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
+import { type CodeStep, type StepCode, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
 import { NO_MAIL_SERVER, mailServerIn } from "../../domain/mail.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 import type { Bundler } from "../../ports/bundler.ts";
@@ -35,6 +35,8 @@ export type WorkflowFiles = Readonly<Record<string, string>>;
 export interface BuildWishes extends Tracked {
   readonly files: WorkflowFiles;
   readonly env: Readonly<Record<string, string>>;
+  /** Without a wall, steps in Python run only where this is so. */
+  readonly allowsPrograms?: boolean | undefined;
   /** The version that it follows: what has not changed is not built again, and stays pinned. */
   readonly before?: WorkflowPlan | undefined;
   /** The files ran here before: what only newer rules refuse is told as a warning. */
@@ -64,7 +66,7 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
     const { component, note } = await stepComponent(ports, { ...wishes, step, packagesAsOf: workflow.settings.packagesAsOf });
     if (note !== undefined) notes.push(note);
     steps.set(step.namespace, component);
-    if (step.code.kind === "file") notes.push(...component.definition.warnings.map((warning) => `step ${step.namespace}: ${warning}`));
+    if (step.code.kind !== "registry") notes.push(...component.definition.warnings.map((warning) => `step ${step.namespace}: ${warning}`));
     const mayFail = !(step.isMailOptional ?? workflow.settings.isMailOptional);
     if (!hasMailServer && SENDS_MAIL.test(component.bundle.code))
       notes.push(
@@ -112,7 +114,7 @@ function refusedFile(problems: readonly FileProblem[]): PdError {
 
 function memoryNotes({ settings: { memory } }: Workflow, { memoryMb }: WorkflowBuildPorts["settings"]): readonly string[] {
   if (memory === undefined || memory <= memoryMb) return [];
-  return [`settings.lambda_memory asks for ${memory} MB, and components have ${memoryMb} MB here: pd start --memory ${memory} gives as much`];
+  return [`settings.lambda_memory asks for ${memory} MB, and components have ${memoryMb} MB here: pd up --memory ${memory} gives as much`];
 }
 
 interface StepBuild extends BuildWishes {
@@ -127,7 +129,7 @@ async function stepComponent(ports: WorkflowBuildPorts, build: StepBuild): Promi
   const isSameUse = knownStep?.kind === "code" && isSameJson({ ...knownStep.code }, { ...step.code });
   if (step.code.kind === "registry")
     return isSameUse && known !== undefined && known.code.packagesAsOf === packagesAsOf ? { component: known } : registryStep(ports, build, step.code);
-  return { component: await fileStep(ports, build, { path: step.code.path, known }) };
+  return { component: await fileStep(ports, build, { code: step.code, known }) };
 }
 
 async function registryStep(
@@ -181,18 +183,28 @@ function atStep(error: unknown, { namespace, line }: CodeStep): unknown {
 
 async function fileStep(
   ports: WorkflowBuildPorts,
-  { step, files, env, progress, packagesAsOf }: StepBuild,
-  { path, known }: { path: string; known: SavedComponent | undefined },
+  { step, files, env, allowsPrograms, progress, packagesAsOf }: StepBuild,
+  { code: given, known }: { code: Exclude<StepCode, { kind: "registry" }>; known: SavedComponent | undefined },
 ): Promise<SavedComponent> {
+  const { path } = given;
   const text = files[path];
   if (text === undefined)
     throw buildFailed(WORKFLOW_FILE, [{ text: `step ${step.namespace} uses ./${path}, which is not in the folder`, file: WORKFLOW_FILE, line: step.line }]);
-  const own = await ownCode(ports.bundler, { path, text, files: codeFiles(files, path) });
+  const own =
+    given.kind === "python"
+      ? { path, text, files: pythonFiles(files, path), declares: given.declares }
+      : await ownCode(ports.bundler, { path, text, files: codeFiles(files, path) });
   const code = packagesAsOf === undefined ? own : { ...own, packagesAsOf };
   if (known?.hash === ports.bundler.hashOf(code)) return known;
   try {
     const lock = known === undefined || known.code.packagesAsOf !== packagesAsOf ? {} : { lock: known.lock };
-    const component = await ports.workbench.describe({ code: { kind: "code", code, ...lock }, env, step: step.namespace, progress });
+    const component = await ports.workbench.describe({
+      code: { kind: "code", code, ...lock },
+      env,
+      step: step.namespace,
+      progress,
+      ...(given.kind === "python" ? { allowsPrograms } : {}),
+    });
     if (component.definition.props.some(({ kind }) => kind === "db"))
       throw new PdError("PD_NOT_A_COMPONENT", "$.service.db is for sources; a step keeps values in a data store (type: data_store)");
     return component;
@@ -213,6 +225,13 @@ async function ownCode(bundler: Bundler, code: ComponentCode): Promise<Component
 
 function codeFiles(files: WorkflowFiles, entry: string): Record<string, string> {
   return Object.fromEntries(Object.entries(files).filter(([path]) => path !== entry && /\.([mc]?[jt]sx?|json)$/.test(path)));
+}
+
+/** Those of the step's own folder, but for its entry. */
+function pythonFiles(files: WorkflowFiles, entry: string): Record<string, string> {
+  const folder = entry.slice(0, entry.lastIndexOf("/") + 1);
+  const isBeside = (path: string): boolean => path !== entry && path.startsWith(folder) && (path.endsWith(".py") || path === `${folder}requirements.txt`);
+  return Object.fromEntries(Object.entries(files).filter(([path]) => isBeside(path)));
 }
 
 /** The folder as it is kept: a component that no process loads. */

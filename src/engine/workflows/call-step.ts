@@ -65,12 +65,16 @@ interface StepCalling extends ActionContext {
 
 /** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
 export async function callStep(ports: StepPorts, surroundings: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
-  const { deadlineMs, debug, allowsPrograms } = surroundings;
+  const { deadlineMs, debug } = surroundings;
   const { step, component, terms, steps, context, thirdParties } = calling;
+  const isPython = component.bundle.python !== undefined;
+  // Without a wall the right lets code in Python run at all, and code for Node start nothing.
+  const allowsPrograms = surroundings.allowsPrograms && (isPython || ports.settings.enclosesPrograms);
   try {
     const env = variablesOf(surroundings);
     return await ports.bench.use({ code: { kind: "saved", component }, env, debug, allowsPrograms }, async (loaded) => {
-      const ask = askOf(ports, loaded, deadlineMs);
+      // Expressions are JavaScript, whatever the step is in.
+      const ask: Ask = isPython ? (method, values) => askBlank(ports, surroundings, { method, values }) : askOf(ports, loaded, deadlineMs);
       const props = withComputedDefaults(component.definition.props, withCheckpoints(component, step, surroundings));
       const given = withOwnIds((await evaluated(props, { steps, context }, async () => ask)) ?? {}, surroundings);
       const { configured, dynamicProps, notes } = await callValues({ store: ports.store, loaded, ask, step }, given);

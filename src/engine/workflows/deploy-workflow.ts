@@ -62,7 +62,7 @@ const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, stor
 export async function deployWorkflow(ports: WorkflowChangePorts, around: WorkflowSurroundings, request: WorkflowRequest): Promise<LiveWorkflow> {
   const { clock, store } = ports;
   const { files, env, slug: wanted } = request;
-  const built = await buildWorkflow(ports, { files, env, progress: request.progress });
+  const built = await buildWorkflow(ports, { files, env, allowsPrograms: request.allowsPrograms, progress: request.progress });
   const active = request.active ?? !built.workflow.isInactive;
   const bound = await bind(ports, around, { built, binding: NOTHING, stand: request });
   const id = idOf(files, around, () => clock.randomText(7));
@@ -141,6 +141,7 @@ export async function changeWorkflow(
       : await buildWorkflow(ports, {
           files: request.files,
           env,
+          allowsPrograms: request.allowsPrograms ?? source.allowsPrograms,
           before: request.like ?? before,
           isDeployed: request.like !== undefined,
           progress: request.progress,
@@ -202,7 +203,7 @@ async function bind(
   const given = { ...binding.accounts, ...stand.accounts };
   const { accounts, warnings } = bindAccounts(built, { given, known: await store.listAccounts() });
   const sources = { ...binding.sources, ...stand.sources };
-  const stores = bindStores(built, { given: { ...binding.stores, ...stand.stores }, known: (await store.listDataStores()).map(({ name }) => name) });
+  const stores = bindStores(built, { given: { ...binding.stores, ...stand.stores }, known: (await store.listDataStores(clock.now())).map(({ name }) => name) });
   const schedules = { ...binding.schedules, ...stand.schedules };
   const bound = bindTriggers(built.workflow.triggers, {
     binding: { ...binding, sources, schedules },

@@ -84,9 +84,10 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
 function withoutWrites(store: StoreValues): StoreValues & Pick<RehearsalPorts["store"], "createDataStore" | "writeActionState"> {
   const rehearsed = new RehearsedStores(store);
   return {
-    getDataStoreValue: (name, key) => rehearsed.getDataStoreValue(name, key),
-    listDataStoreValues: (name) => rehearsed.listDataStoreValues(name),
-    setDataStoreValue: (name, key, value) => rehearsed.setDataStoreValue(name, key, value),
+    getDataStoreValue: (name, key, now) => rehearsed.getDataStoreValue(name, key, now),
+    listDataStoreValues: (name, now) => rehearsed.listDataStoreValues(name, now),
+    setDataStoreValue: (name, key, given) => rehearsed.setDataStoreValue(name, key, given),
+    setDataStoreExpiry: (name, key, expiresAt) => rehearsed.setDataStoreExpiry(name, key, expiresAt),
     deleteDataStoreValue: (name, key) => rehearsed.deleteDataStoreValue(name, key),
     clearDataStore: (name) => rehearsed.clearDataStore(name),
     createDataStore: async () => {},

@@ -1,23 +1,21 @@
 import type { DataStoreRequest } from "../../domain/data-store.ts";
-import { type JsonValue, isJsonValue } from "../../domain/json.ts";
+import { type JsonValue, isJsonValue, isRecord } from "../../domain/json.ts";
 
 import { LIMITS } from "../../domain/limits.ts";
 
 /** Asks the host, which keeps what several processes share. */
 export type AskHost = (request: DataStoreRequest) => Promise<unknown>;
 
-/** What `this.<data_store>` offers: every method is async (platform.md §4.7). `note` tells its author what is not done. */
-export function dataStore(store: string, ask: AskHost, note: (text: string) => void): object {
+/** What `this.<data_store>` offers: every method is async (platform.md §4.7, hosted-facts.md §9). */
+export function dataStore(store: string, ask: AskHost): object {
   const entries = async (): Promise<readonly unknown[]> => listOf(await ask({ operation: "entries", store }));
   return {
     get: (key: unknown) => ask({ operation: "get", store, key: String(key) }),
     has: (key: unknown) => ask({ operation: "has", store, key: String(key) }),
     delete: (key: unknown) => ask({ operation: "delete", store, key: String(key) }),
-    set: async (key: unknown, value: unknown, options?: unknown) => {
-      if (options !== undefined && options !== null)
-        note(`A value of the data store ${store} is kept until it is deleted: set takes no more than a key and a value here`);
-      return ask({ operation: "set", store, key: String(key), value: storable(key, value) });
-    },
+    set: async (key: unknown, value: unknown, options?: unknown) =>
+      ask({ operation: "set", store, key: String(key), value: storable(key, value), ...ttlOf(isRecord(options) ? options["ttl"] : undefined) }),
+    setTtl: async (key: unknown, ttl: unknown) => ask({ operation: "set-ttl", store, key: String(key), ...ttlOf(ttl) }),
     keys: async () => listOf(await ask({ operation: "keys", store })),
     entries,
     clear: () => ask({ operation: "clear", store }),
@@ -25,6 +23,13 @@ export function dataStore(store: string, ask: AskHost, note: (text: string) => v
       yield* await entries();
     },
   };
+}
+
+/** Seconds; none: the value stays. Throws TypeError for what is no time. */
+function ttlOf(ttl: unknown): { readonly ttl?: number } {
+  if (ttl === undefined || ttl === null) return {};
+  if (typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0) return { ttl };
+  throw new TypeError(`ttl is ${JSON.stringify(ttl)}: it wants a number of seconds, more than 0, or null`);
 }
 
 /** As JSON carries it. Throws TypeError for what it cannot. */

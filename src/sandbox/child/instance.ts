@@ -75,13 +75,7 @@ function propValue(name: string, declared: unknown, { call, settings }: PropCont
     case "app":
       return appObject(prop ?? {}, configured);
     case "data_store":
-      return configured === undefined
-        ? undefined
-        : dataStore(
-            String(configured),
-            (request) => call.ask(request),
-            (text) => call.note(text),
-          );
+      return configured === undefined ? undefined : dataStore(String(configured), (request) => call.ask(request));
     case "http_request":
       return configured === undefined ? undefined : httpRequest(configured);
     default:

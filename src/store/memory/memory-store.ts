@@ -1,3 +1,4 @@
+import { isThere } from "../../domain/data-store.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isSameJson, parseJson } from "../../domain/json.ts";
 import { KINDS, type Kind } from "../../domain/usage.ts";
@@ -157,18 +158,35 @@ function memoryKeys(shelves: Shelves): KeyStore {
 
 function memoryDataStores({ dataStores }: Shelves): DataStoreStore {
   return {
-    listDataStores: async () =>
-      [...dataStores].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, { createdAt, values }]) => ({ name, createdAt, keyCount: values.size })),
+    listDataStores: async (now) =>
+      [...dataStores]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, { createdAt, values }]) => ({ name, createdAt, keyCount: [...values.values()].filter((kept) => isThere(kept, now)).length })),
     async createDataStore(name, createdAt) {
       if (!dataStores.has(name)) dataStores.set(name, { createdAt, values: new Map() });
     },
     deleteDataStore: async (name) => dataStores.delete(name),
-    getDataStoreValue: async (store, key) => dataStores.get(store)?.values.get(key),
-    listDataStoreValues: async (store) => [...(dataStores.get(store)?.values ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    async setDataStoreValue(store, key, value) {
+    async getDataStoreValue(store, key, now) {
+      const kept = dataStores.get(store)?.values.get(key);
+      return kept !== undefined && isThere(kept, now) ? kept.value : undefined;
+    },
+    listDataStoreValues: async (store, now) =>
+      [...(dataStores.get(store)?.values ?? [])]
+        .filter(([, kept]) => isThere(kept, now))
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, { value }]) => [key, value] as const),
+    async setDataStoreValue(store, key, { value, now, ...expiry }) {
       const found = dataStores.get(store);
       if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot set ${JSON.stringify(key)}: there is no data store "${store}"`);
-      found.values.set(key, parseJson(JSON.stringify(value)) ?? null);
+      for (const [name, kept] of found.values) if (!isThere(kept, now)) found.values.delete(name);
+      found.values.set(key, { value: parseJson(JSON.stringify(value)) ?? null, ...expiry });
+    },
+    async setDataStoreExpiry(store, key, expiresAt) {
+      const values = dataStores.get(store)?.values;
+      const kept = values?.get(key);
+      if (values === undefined || kept === undefined) return false;
+      values.set(key, { value: kept.value, ...(expiresAt === undefined ? {} : { expiresAt }) });
+      return true;
     },
     deleteDataStoreValue: async (store, key) => dataStores.get(store)?.values.delete(key) ?? false,
     clearDataStore: async (store) => dataStores.get(store)?.values.clear(),

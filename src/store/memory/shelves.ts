@@ -1,3 +1,4 @@
+import type { DataStoreValue } from "../../domain/data-store.ts";
 import type { Account } from "../../domain/account.ts";
 import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
@@ -5,7 +6,6 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
 import type { DeployedId, InvocationId, RunId, SavedId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
-import type { JsonValue } from "../../domain/json.ts";
 import type { Registry } from "../../domain/registry.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
@@ -54,7 +54,7 @@ export interface KeptRun {
 
 export interface KeptDataStore {
   readonly createdAt: number;
-  readonly values: Map<string, JsonValue>;
+  readonly values: Map<string, DataStoreValue>;
 }
 
 /** Everything that is kept, in the order in which it came. Whoever writes does it in one step, without waiting. */

@@ -1,33 +1,41 @@
+import type { NewDataStoreValue } from "../../domain/data-store.ts";
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonValue, parseJson } from "../../domain/json.ts";
+import { parseJson } from "../../domain/json.ts";
 import type { Database } from "../../database/driver.ts";
 import { row, rows } from "./rows.ts";
 
 export interface DataStoreWrites {
   createDataStore(name: string, now: number): void;
   deleteDataStore(name: string): boolean;
-  setDataStoreValue(store: string, key: string, value: JsonValue): void;
+  setDataStoreValue(store: string, key: string, given: NewDataStoreValue): void;
+  setDataStoreExpiry(store: string, key: string, expiresAt: number | undefined): boolean;
   deleteDataStoreValue(store: string, key: string): boolean;
   clearDataStore(store: string): void;
 }
 
-const SET = `insert into data_store_values (store, key, value) select name, ?, ? from data_stores where name = ?
-  on conflict (store, key) do update set value = excluded.value`;
+const SET = `insert into data_store_values (store, key, value, expires_at) select name, ?, ?, ? from data_stores where name = ?
+  on conflict (store, key) do update set value = excluded.value, expires_at = excluded.expires_at`;
+/** Not expired. */
+const THERE = "(expires_at is null or expires_at > ?)";
 
 export function dataStoreWrites(db: Database): DataStoreWrites {
   const create = db.prepare("insert into data_stores (name, created_at) values (?, ?) on conflict (name) do nothing");
   const remove = db.prepare("delete from data_stores where name = ?");
   const set = db.prepare(SET);
+  const expire = db.prepare("delete from data_store_values where store = ? and expires_at <= ?");
+  const setExpiry = db.prepare("update data_store_values set expires_at = ? where store = ? and key = ?");
   const removeValue = db.prepare("delete from data_store_values where store = ? and key = ?");
   const clear = db.prepare("delete from data_store_values where store = ?");
   return {
     createDataStore: (name, now) => void create.run(name, now),
     deleteDataStore: (name) => remove.run(name).changes > 0,
-    setDataStoreValue(store, key, value) {
-      if (set.run(key, JSON.stringify(value), store).changes === 0)
+    setDataStoreValue(store, key, { value, expiresAt, now }) {
+      expire.run(store, now);
+      if (set.run(key, JSON.stringify(value), expiresAt ?? null, store).changes === 0)
         throw new PdError("PD_NOT_FOUND", `Cannot set ${JSON.stringify(key)}: there is no data store "${store}"`);
     },
+    setDataStoreExpiry: (store, key, expiresAt) => setExpiry.run(expiresAt ?? null, store, key).changes > 0,
     deleteDataStoreValue: (store, key) => removeValue.run(store, key).changes > 0,
     clearDataStore: (store) => void clear.run(store),
   };
@@ -35,20 +43,21 @@ export function dataStoreWrites(db: Database): DataStoreWrites {
 
 type DataStoreReads = Pick<DataStoreStore, "listDataStores" | "getDataStoreValue" | "listDataStoreValues">;
 
-const LIST = `select name, created_at, (select count(*) from data_store_values where store = name) as key_count
+const LIST = `select name, created_at, (select count(*) from data_store_values where store = name and ${THERE}) as key_count
   from data_stores order by name`;
 
 export function dataStoreReads(db: Database): DataStoreReads {
   const list = db.prepare(LIST);
-  const value = db.prepare("select value from data_store_values where store = ? and key = ?");
-  const values = db.prepare("select key, value from data_store_values where store = ? order by key");
+  const value = db.prepare(`select value from data_store_values where store = ? and key = ? and ${THERE}`);
+  const values = db.prepare(`select key, value from data_store_values where store = ? and ${THERE} order by key`);
   return {
-    listDataStores: async () =>
-      rows(list.all()).map(({ name, created_at, key_count }) => ({ name: String(name), createdAt: Number(created_at), keyCount: Number(key_count) })),
-    async getDataStoreValue(store, key) {
-      const found = row(value.get(store, key));
+    listDataStores: async (now) =>
+      rows(list.all(now)).map(({ name, created_at, key_count }) => ({ name: String(name), createdAt: Number(created_at), keyCount: Number(key_count) })),
+    async getDataStoreValue(store, key, now) {
+      const found = row(value.get(store, key, now));
       return found === undefined ? undefined : parseJson(String(found["value"]));
     },
-    listDataStoreValues: async (store) => rows(values.all(store)).map(({ key, value: text }) => [String(key), parseJson(String(text)) ?? null] as const),
+    listDataStoreValues: async (store, now) =>
+      rows(values.all(store, now)).map(({ key, value: text }) => [String(key), parseJson(String(text)) ?? null] as const),
   };
 }

@@ -211,7 +211,8 @@ function dataStoreVerbs(writer: WriterClient) {
   return {
     createDataStore: (name, now) => writer.write("createDataStore", name, now),
     deleteDataStore: (name) => writer.write("deleteDataStore", name),
-    setDataStoreValue: (store, key, value) => writer.write("setDataStoreValue", store, key, value),
+    setDataStoreValue: (store, key, given) => writer.write("setDataStoreValue", store, key, given),
+    setDataStoreExpiry: (store, key, expiresAt) => writer.write("setDataStoreExpiry", store, key, expiresAt),
     deleteDataStoreValue: (store, key) => writer.write("deleteDataStoreValue", store, key),
     clearDataStore: (store) => writer.write("clearDataStore", store),
   } satisfies Partial<Store>;

@@ -124,6 +124,7 @@ function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] 
     case "clearDataStore":
     case "deleteDataStore":
     case "setDataStoreValue":
+    case "setDataStoreExpiry":
     case "deleteDataStoreValue":
       return typeof write === "string" ? [`data store ${write}`] : undefined;
     case "writeActionState":

@@ -1,0 +1,107 @@
+"""`/tmp` of a call: it has what the steps before have left, and what the call changes is handed to the server at its end."""
+
+import base64
+import os
+import shutil
+import stat
+
+_PART = 192 * 1024
+_MOST_BYTES = 512 * 2**20
+
+
+class RunFolder:
+    def __init__(self, path, ask, ignored):
+        self._path = path
+        self._ask = ask
+        self._ignored = ignored
+        self._given = {}
+
+    def fetch(self, is_empty):
+        if is_empty:
+            return
+        for file in self._ask({"operation": "list-files"}).get("value", []):
+            place = os.path.join(self._path, file["path"])
+            if file["kind"] == "folder":
+                os.makedirs(place, exist_ok=True)
+            else:
+                self._fetch_file(file, place)
+        self._given = self._look(None)
+
+    def _fetch_file(self, file, place):
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "wb") as out:
+            while True:
+                answer = self._ask({"operation": "read-file", "path": file["path"], "at": out.tell()})
+                part = base64.b64decode(answer.get("value", ""))
+                out.write(part)
+                if len(part) < _PART:
+                    break
+        if file.get("isExecutable") is True:
+            os.chmod(place, 0o755)
+
+    def keep(self, note):
+        """Raises ValueError when there is more than a run may have. `note`: tells the author what is not kept."""
+        now = self._look(note)
+        size = sum(found[1] for found in now.values())
+        if size > _MOST_BYTES:
+            raise ValueError(
+                f"all files of one run in /tmp may have {_MOST_BYTES // 2**20} MB together, "
+                f"and these have {-(-size // 2**20)}: remove what no later step needs"
+            )
+        for path, found in now.items():
+            if self._given.get(path) == found:
+                continue
+            if found[0] == "folder":
+                self._ask({"operation": "make-folder", "path": path})
+            else:
+                self._send_file(path)
+        for path in self._given:
+            if path not in now:
+                self._ask({"operation": "remove-file", "path": path})
+
+    def _send_file(self, path):
+        with open(os.path.join(self._path, path), "rb") as file:
+            is_executable = bool(os.fstat(file.fileno()).st_mode & 0o100)
+            at = 0
+            while True:
+                part = file.read(_PART)
+                is_last = len(part) < _PART
+                text = base64.b64encode(part).decode("ascii")
+                self._ask({"operation": "write-file", "path": path, "at": at, "base64": text, "isLast": is_last, "isExecutable": is_executable})
+                at += len(part)
+                if is_last:
+                    return
+
+    def clear(self):
+        for name in os.listdir(self._path) if os.path.isdir(self._path) else []:
+            if name in self._ignored:
+                continue
+            place = os.path.join(self._path, name)
+            if os.path.isdir(place) and not os.path.islink(place):
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                os.unlink(place)
+
+    def _look(self, note):
+        """Path -> what it is now; folders before what is in them."""
+        found = {}
+
+        def look(folder):
+            with os.scandir(os.path.join(self._path, folder)) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+            for entry in listed:
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if path in self._ignored:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    found[path] = ("folder", 0)
+                    look(path)
+                elif entry.is_file(follow_symlinks=False):
+                    facts = entry.stat()
+                    found[path] = ("file", facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, stat.S_IMODE(facts.st_mode))
+                elif note is not None:
+                    note(f"/tmp/{path} is neither a file nor a folder, and the steps after this one do not have it")
+
+        if os.path.isdir(self._path):
+            look("")
+        return found

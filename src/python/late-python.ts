@@ -1,0 +1,94 @@
+import { cp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isPython } from "../domain/saved-component.ts";
+import type { Bundler } from "../ports/bundler.ts";
+import type { PackageResolver } from "../ports/package-resolver.ts";
+import type { Runner } from "../ports/runner.ts";
+import type { ChildSettings } from "../sandbox/child-process.ts";
+import { programFile } from "../system/program-files.ts";
+
+/** What makes components of code and runs them. */
+export interface CodePlugs<Packages extends PackageResolver> {
+  readonly bundler: Bundler;
+  readonly packages: Packages;
+  readonly runner: Runner;
+}
+
+export interface LatePythonSettings extends Omit<ChildSettings, "entry" | "interpreter"> {
+  readonly home: string;
+  /** Command or path of the interpreter. */
+  readonly python: string;
+  readonly allowScripts: boolean;
+  /** Aborts when the server stops. */
+  readonly signal: AbortSignal;
+}
+
+/** The entry of a step's process, in the folder of the Python files of this program. */
+const ENTRY = "main.py";
+
+/** Plugs that know Python beside what they know already. Python is looked for when the first step wants it. */
+export class LatePython<Packages extends PackageResolver> implements AsyncDisposable {
+  readonly #plugs: CodePlugs<Packages>;
+  readonly #settings: LatePythonSettings;
+  #opening: Promise<CodePlugs<PackageResolver> & { readonly runner: AsyncDisposable }> | undefined;
+
+  constructor(plugs: CodePlugs<Packages>, settings: LatePythonSettings) {
+    this.#plugs = plugs;
+    this.#settings = settings;
+  }
+
+  get bundler(): Bundler {
+    const { bundler } = this.#plugs;
+    return {
+      hashOf: (code) => bundler.hashOf(code),
+      bundle: async (code, options) => (isPython(code) ? (await this.#python()).bundler.bundle(code) : bundler.bundle(code, options)),
+    };
+  }
+
+  get packages(): PackageResolver {
+    const { packages } = this.#plugs;
+    return {
+      locate: (folder) => packages.locate(folder),
+      resolve: async (specs, lock, options) => (options?.language === "python" ? (await this.#python()).packages : packages).resolve(specs, lock, options),
+    };
+  }
+
+  get runner(): Runner {
+    const { runner } = this.#plugs;
+    return {
+      start: async (code, events, signal) => (code.bundle.python === undefined ? runner : (await this.#python()).runner).start(code, events, signal),
+      prepare: (code) => (code.bundle.python === undefined ? runner.prepare(code) : undefined),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const opened = await this.#opening?.catch(() => undefined);
+    await opened?.runner[Symbol.asyncDispose]();
+  }
+
+  /** Throws PD_PYTHON_MISSING. One that was not found is looked for again: it may have been installed. */
+  #python() {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #open() {
+    const { home, python: given, allowScripts, signal, ...settings } = this.#settings;
+    const { findPython, pythonTool, pythonBundler, PythonPackages, PythonRunner } = await import("./python-plugs.ts");
+    const python = await findPython(given, signal);
+    const ownFolder = join(home, "python");
+    await rm(ownFolder, { recursive: true, force: true });
+    await cp(programFile("python"), ownFolder, { recursive: true });
+    const { clock, enclosure, runFolder, packagesFolder } = settings;
+    const tool = pythonTool(python, { enclosure, ownFolder, signal });
+    const interpreter = { path: python.path, readable: [...python.readable, ownFolder], flags: ["-I", "-S", "-B", "-X", "utf8"] };
+    return {
+      bundler: pythonBundler({ python: tool, runFolder, clock }),
+      packages: new PythonPackages({ python, tool, folder: packagesFolder, allowScripts, clock }),
+      runner: new PythonRunner({ ...settings, interpreter, entry: join(ownFolder, ENTRY) }),
+    };
+  }
+}

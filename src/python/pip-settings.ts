@@ -1,0 +1,40 @@
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { parse } from "ini";
+import { isRecord } from "../domain/json.ts";
+
+/** What pip is told of the index, of proxies and of certificates: the user's own settings. */
+export interface PipSettings {
+  readonly env: Readonly<Record<string, string>>;
+  /** Files and folders that they name. */
+  readonly readable: readonly string[];
+}
+
+const VARIABLES = /^(?:PIP_\w+|LANG|LC_\w+|(?:https?|no|all)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE)$/i;
+
+/** Reads what pip would find by itself, had it the user's home. */
+export function pipSettings(environment: Readonly<Record<string, string | undefined>>, home = homedir()): PipSettings {
+  const env = Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => (value !== undefined && VARIABLES.test(name) ? [[name, value]] : [])));
+  const ofUser = [
+    environment["PIP_CONFIG_FILE"],
+    join(environment["XDG_CONFIG_HOME"] ?? join(home, ".config"), "pip", "pip.conf"),
+    join(home, ".pip", "pip.conf"),
+  ];
+  const file = ofUser.find((path) => path !== undefined && existsSync(path));
+  const files = ["/etc/pip.conf", ...(file === undefined ? [] : [file])].filter((path) => existsSync(path));
+  const named = [...Object.values(env), ...files.flatMap(valuesIn)].flatMap(pathsIn);
+  return { env: { ...env, ...(file === undefined ? {} : { PIP_CONFIG_FILE: file }) }, readable: [...files, ...named.filter((path) => existsSync(path))] };
+}
+
+function valuesIn(file: string): readonly string[] {
+  const sections: unknown[] = Object.values(parse(readFileSync(file, "utf8")));
+  return sections.flatMap((section) => (isRecord(section) ? Object.values(section).map(String) : []));
+}
+
+/** Folders of wheels, and certificates. */
+function pathsIn(value: string): readonly string[] {
+  return value
+    .split(/\s+/)
+    .flatMap((word) => (word.startsWith("/") ? [word] : word.startsWith("file:///") ? [decodeURIComponent(new URL(word).pathname)] : []));
+}

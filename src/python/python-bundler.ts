@@ -1,0 +1,154 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { hashOf } from "../code/esbuild-bundler.ts";
+import type { BuildProblem } from "../domain/build-problem.ts";
+import { isRecord, parseJson } from "../domain/json.ts";
+import type { PackageSpec } from "../domain/package-spec.ts";
+import { distributionOf, readRequirement } from "../domain/python-distributions.ts";
+import type { ComponentCode } from "../domain/saved-component.ts";
+import type { Bundler, BuildResult } from "../ports/bundler.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Interpreter } from "./python-tool.ts";
+
+/** The file beside a step that lists its packages, as pip reads it. */
+const REQUIREMENTS = "requirements.txt";
+/** Written without running any of the code. */
+const CHECK_TIMEOUT_MS = 30_000;
+
+export interface PythonBundlerPorts {
+  readonly python: Interpreter;
+  /** Where folders may be made for a moment. */
+  readonly runFolder: string;
+  readonly clock: Pick<Clock, "randomText">;
+}
+
+/** Reads a step in Python by Python's own parser: nothing of it runs. */
+export function pythonBundler(ports: PythonBundlerPorts): Bundler {
+  return { bundle: (code) => bundle(ports, code), hashOf };
+}
+
+async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<BuildResult> {
+  const files = besideIt(code);
+  const { [REQUIREMENTS]: requirements, ...modules } = files;
+  const checked = await check(ports, { path: code.path, text: code.text, files: modules });
+  const listed = requirements === undefined ? undefined : listedPackages(requirements, join(dirname(code.path), REQUIREMENTS));
+  const added = readAll(checked.added.map(({ requirement, file, line }) => ({ text: requirement, place: { file, line } })));
+  const problems = [...checked.problems, ...added.problems, ...(listed?.problems ?? [])];
+  if (!checked.hasHandler && problems.length === 0 && !/\bpipedream\b/.test(code.text))
+    problems.push({ file: code.path, line: 1, text: "it has no handler: a step in Python wants def handler(pd)" });
+  if (problems.length > 0) return { kind: "failed", problems };
+  // A list beside the code is all that is installed.
+  const packages = distinct([...added.specs, ...(listed?.specs ?? importedPackages(checked.imports))]);
+  return {
+    kind: "built",
+    hash: hashOf(code),
+    bundle: {
+      code: code.text,
+      map: lineMap(code),
+      packages,
+      imports: [],
+      python: { files: modules, props: code.declares ?? {}, hasHandler: checked.hasHandler },
+    },
+  };
+}
+
+/** Path from the step's folder → text. */
+function besideIt({ path, files }: ComponentCode): Record<string, string> {
+  const folder = path.includes("/") ? `${dirname(path)}/` : "";
+  const inside = Object.entries(files).filter(([name]) => name.startsWith(folder) && (name.endsWith(".py") || name === folder + REQUIREMENTS));
+  return Object.fromEntries(inside.map(([name, text]) => [name.slice(folder.length), text]));
+}
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+interface Checked {
+  readonly problems: readonly BuildProblem[];
+  readonly imports: readonly (Place & { readonly name: string; readonly isCovered: boolean })[];
+  readonly added: readonly (Place & { readonly requirement: string })[];
+  readonly hasHandler: boolean;
+}
+
+async function check({ python, runFolder, clock }: PythonBundlerPorts, step: { path: string; text: string; files: Record<string, string> }): Promise<Checked> {
+  const folder = join(runFolder, `check-${clock.randomText(10)}`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(join(folder, "step.json"), JSON.stringify(step));
+    const { code, output } = await python.run("check.py", [folder], { folder, timeoutMs: CHECK_TIMEOUT_MS });
+    const text = await readFile(join(folder, "result.json"), "utf8").catch(() => "");
+    const result = readResult(parseJson(text));
+    if (code === 0 && result !== undefined) return result;
+    const reason = output.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
+    return {
+      problems: [{ file: step.path, line: 1, text: `Python cannot read it: ${reason || `its parser ended with ${code}`}` }],
+      imports: [],
+      added: [],
+      hasHandler: false,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Of what a process says that has read a stranger's code, nothing is taken for granted. */
+function readResult(given: unknown): Checked | undefined {
+  if (!isRecord(given)) return undefined;
+  const list = (name: string): Record<string, unknown>[] => (Array.isArray(given[name]) ? given[name].filter(isRecord) : []);
+  const placeOf = ({ file, line }: Record<string, unknown>): Place => ({ file: String(file), line: Number(line) });
+  return {
+    problems: list("problems").map((one) => ({
+      ...placeOf(one),
+      ...(one["column"] === undefined ? {} : { column: Number(one["column"]) }),
+      text: String(one["text"]),
+    })),
+    imports: list("imports").map((one) => ({ ...placeOf(one), name: String(one["name"]), isCovered: one["isCovered"] === true })),
+    added: list("added").map((one) => ({ ...placeOf(one), requirement: String(one["requirement"]) })),
+    hasHandler: given["hasHandler"] === true,
+  };
+}
+
+function importedPackages(imports: Checked["imports"]): readonly PackageSpec[] {
+  return imports.filter(({ isCovered }) => !isCovered).map(({ name, file, line }) => ({ name: distributionOf(name), importedAt: `${file}:${line}` }));
+}
+
+interface ReadRequirements {
+  readonly specs: readonly PackageSpec[];
+  readonly problems: BuildProblem[];
+}
+
+function listedPackages(text: string, file: string): ReadRequirements {
+  const lines = text.split(/\r?\n/).map((line, index) => ({ text: line.replace(/(^|\s)#.*$/, "").trim(), place: { file, line: index + 1 } }));
+  return readAll(lines.filter((line) => line.text !== ""));
+}
+
+function readAll(lines: readonly { readonly text: string; readonly place: Place }[]): ReadRequirements {
+  const specs: PackageSpec[] = [];
+  const problems: BuildProblem[] = [];
+  for (const { text, place } of lines) {
+    const spec = readRequirement(text, `${place.file}:${place.line}`);
+    if (spec === undefined)
+      problems.push({
+        ...place,
+        text: `${JSON.stringify(text.slice(0, 200))} names no package of an index: it wants a name, with versions or without, as in requests==2.32.3`,
+      });
+    else specs.push(spec);
+  }
+  return { specs, problems };
+}
+
+/** Each package once; what is said first, with a version, counts. */
+function distinct(specs: readonly PackageSpec[]): readonly PackageSpec[] {
+  const found = new Map<string, PackageSpec>();
+  for (const spec of specs)
+    if (found.get(spec.name)?.range === undefined)
+      found.set(spec.name, found.has(spec.name) && spec.range === undefined ? (found.get(spec.name) ?? spec) : spec);
+  return [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A source map in which each line is itself: so a place in the log is found as for other code. */
+function lineMap({ path, text }: ComponentCode): string {
+  const lines = text.split("\n").length;
+  return JSON.stringify({ version: 3, sources: [path], names: [], mappings: `AAAA${";AACA".repeat(lines - 1)}` });
+}

@@ -1,0 +1,92 @@
+import { PdError } from "../domain/errors.ts";
+import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
+import { ChildProcess, type ChildSettings } from "../sandbox/child-process.ts";
+import { ProcessUnit } from "../sandbox/process-unit.ts";
+import { type StartTries, startUnit } from "../sandbox/start-unit.ts";
+import { processIfWanted, whileWanted } from "../sandbox/wanted-load.ts";
+
+const LOAD_DEADLINE_MS = 30_000;
+/** What the process of a step reads of it beside its text. */
+const FACTS = "step.json";
+
+/** Runs steps in Python in processes of their own, inside the same wall as all others. */
+export class PythonRunner implements Runner {
+  readonly #settings: ChildSettings;
+  readonly #stop = new AbortController();
+  readonly #children = new Set<ChildProcess>();
+
+  /** `settings.interpreter`: Python. */
+  constructor(settings: ChildSettings) {
+    this.#settings = settings;
+  }
+
+  async start(code: UnitCode, events: UnitEvents, signal?: AbortSignal): Promise<Unit> {
+    this.#refuse(code);
+    const tries: StartTries = { signal, isStopping: () => this.#stop.signal.aborted, explain };
+    const unit = await startUnit(() => this.#load(code, events, signal), tries);
+    // Its process tells that it is loaded; what it takes is told by its workflow.
+    unit.definition = { type: "action", props: code.bundle.python?.props ?? {}, hasRun: true };
+    return unit;
+  }
+
+  /** Its packages are loaded when it is. */
+  prepare(): void {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    for (const child of this.#children) child.kill();
+    await Promise.all([...this.#children].map((child) => child.exited));
+  }
+
+  /** Nothing but the wall holds code in Python: Node's permission model knows nothing of it. */
+  #refuse({ allowsPrograms, isCutOff }: UnitCode): void {
+    if (isCutOff === true)
+      throw new PdError("PD_SANDBOX_UNAVAILABLE", "Cannot rehearse a step in Python: third parties are answered for in JavaScript alone", {
+        fix: "Send a test message to the workflow: pd run <workflow>",
+      });
+    const { kind, reason = "" } = this.#settings.enclosure;
+    if (kind === "wall" || (reason === "--sandbox belt" && allowsPrograms === true)) return;
+    throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot run a step in Python: only the wall encloses it, and there is none (${reason})`, {
+      fix: "Install bubblewrap. Without it: start the server with --sandbox belt and deploy with --allow-run true, if you trust the code with this machine",
+    });
+  }
+
+  async #load(code: UnitCode, events: UnitEvents, signal: AbortSignal | undefined) {
+    const { clock, memoryMb, apiUrl } = this.#settings;
+    const child = await processIfWanted(this.#startChild(code), signal);
+    const settings = { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS };
+    return whileWanted(child, signal, () => ProcessUnit.load(child, code, { events, settings }));
+  }
+
+  async #startChild({ bundle, packagesPath, allowsPrograms }: UnitCode): Promise<ChildProcess> {
+    if (this.#stop.signal.aborted) throw new PdError("PD_STOPPING", "Cannot start a process for a step: the server is stopping");
+    const child = await ChildProcess.start(this.#settings, { name: this.#settings.clock.randomText(10), rights: { allowsPrograms } });
+    this.#children.add(child);
+    void child.exited.then(() => this.#children.delete(child));
+    try {
+      if (packagesPath !== undefined) await child.linkPackages(packagesPath, "site");
+      await child.writeModule(FACTS, JSON.stringify(factsOf(bundle)));
+      await child.ready;
+      return child;
+    } catch (error) {
+      child.kill();
+      throw error;
+    }
+  }
+}
+
+/** Its path, the files beside it, and of which kind each of its props is. */
+function factsOf({ map, python }: UnitCode["bundle"]): object {
+  const { sources = [] }: { sources?: readonly string[] } = JSON.parse(map);
+  const { files = {}, props = {}, hasHandler = true } = python ?? {};
+  const kinds = Object.entries(props).map(([name, declared]) => [
+    name,
+    typeof declared === "object" && declared !== null && "type" in declared ? declared["type"] : declared,
+  ]);
+  return { path: sources[0] ?? "entry.py", files, kinds: Object.fromEntries(kinds), hasHandler };
+}
+
+/** What may have gone wrong when a step could not be loaded. */
+function explain(reason: string): string | undefined {
+  return reason.startsWith("ModuleNotFoundError") ? "If the package of the module has another name, add the line: # pipedream add-package <name>" : undefined;
+}
