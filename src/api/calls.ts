@@ -60,6 +60,7 @@ export const CALLS = {
   workflows: {
     list: "GET /v1/workflows",
     deploy: "POST /v1/workflows",
+    plan: "POST /v1/workflows/plan",
     get: "GET /v1/workflows/{id}",
     update: "PUT /v1/workflows/{id}",
     delete: "DELETE /v1/workflows/{id}",

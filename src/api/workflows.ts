@@ -82,6 +82,18 @@ const foreign = z.object({
 });
 export type ForeignId = z.infer<typeof foreign>;
 
+const problem = z.object({ code: text, message: text, fix: optionalText });
+const plan = z.object({
+  name: text,
+  inactive: z.boolean(),
+  problems: z.array(problem).describe("why it cannot be deployed as it is"),
+  warnings: z.array(text),
+  foreign: z.array(foreign.extend({ app: optionalText.describe("of an account") })).describe("ids that its file brings from elsewhere"),
+  components: z.array(z.object({ step: text, key: text, version: text, from: text.describe("the registry, or here") })),
+  variables: z.array(text).describe("environment variables that its own code and expressions read"),
+});
+export type WorkflowPlanRecord = z.infer<typeof plan>;
+
 const workflow = z.object({
   id: text,
   name: text,
@@ -190,6 +202,12 @@ export const workflows = {
       settings: z.object({ name: optionalText, auto_deploy: flag.optional() }).optional(),
     }),
     answer: one(workflow),
+  }),
+  plan: call(CALLS.workflows.plan, {
+    tag,
+    summary: "Tells what deploying a folder would want: its steps are built and loaded, and nothing is kept",
+    params: z.object({ files: texts, env: texts.optional(), allow_run: flag.optional() }),
+    answer: one(plan),
   }),
   get: call(CALLS.workflows.get, { tag, summary: "Shows a workflow, by id or slug", answer: workflow }),
   update: call(CALLS.workflows.update, {

@@ -24,6 +24,18 @@ export function projectCommands(program: Command, run: Run): void {
     .option("--allow-run <source>", "Let this one start programs, where the plan says so; repeatable", list)
     .option("--schema", "Print the JSON schema of pd.yaml, for editors")
     .action((folder, flags, command) => run(command, async (cli) => (await import("../commands/apply.ts")).apply(cli, folder, flags)));
+  standFlags(program.command("import [what...]"))
+    .description("Bring exported workflows here: a folder, a clone of a synced repository, a project's ZIP, or p_… with --from; shows the plan first")
+    .option("--env <name=value>", "Variable that the workflows read, repeatable", list)
+    .option("--env-file <file>", "File of such variables")
+    .option("--from <profile>", "Fetch workflows by their ids from the hosted platform: --from pipedream")
+    .option("--into <folder>", "Where the folders of what is fetched or unpacked go", "workflows")
+    .option("--report <file>", "Write what came of it as .html, .json or text")
+    .option("--explain", "Print what a ZIP holds, without values, to send it to the makers of this program")
+    .option("--dry-run", "Show the plan, and change nothing")
+    .option("--no-prompt", "Never ask; say what is missing")
+    .option("--yes", "Deploy what is ready, and ask nothing")
+    .action((what, flags, command) => run(command, async (cli) => (await import("../commands/import.ts")).importWorkflows(cli, what, flags)));
   program
     .command("export [source...]")
     .description("Write sources, workflows, webhooks and data stores as a folder for Git, which pd apply takes; secrets stay")

@@ -23,13 +23,23 @@ export function hostedFolder(id: string, told: JsonValue | undefined): HostedFol
   const missing: string[] = [];
   const steps = record["steps"].filter(isJsonObject).map((step) => stepOf(step, files, missing));
   const triggers = (Array.isArray(record["triggers"]) ? record["triggers"] : []).filter(isJsonObject).map((trigger) => triggerOf(trigger, missing));
-  const yaml = { schema: "workflow/2022.04", name, ...(triggers.length === 0 ? {} : { triggers }), steps };
+  const yaml = {
+    schema: "workflow/2022.04",
+    name,
+    ...(record["active"] === false || record["inactive"] === true ? { inactive: true } : {}),
+    ...(isJsonObject(record["settings"]) ? { settings: record["settings"] } : {}),
+    ...(triggers.length === 0 ? {} : { triggers }),
+    steps,
+  };
   return {
     name: `${slugify(name)}-${id}`,
     files: { "workflow.yaml": stringify(yaml, { lineWidth: 0 }), ".workflow.state": `schema: workflow.state/2022.04\nid: ${id}\n`, ...files },
     missing,
   };
 }
+
+/** A step that does nothing would look like one that works. */
+const NO_CODE = "write the code of this step: what was fetched of it has none";
 
 /** An action by its key, or code, which becomes a file of the folder. */
 function stepOf(step: JsonObject, files: Record<string, string>, missing: string[]): JsonObject {
@@ -44,9 +54,14 @@ function stepOf(step: JsonObject, files: Record<string, string>, missing: string
   const props = propsOf(step, { namespace, missing });
   const rest = { ...(Object.keys(props).length === 0 ? {} : { props }), ...(step["disabled"] === true ? { disabled: true } : {}) };
   if (key !== undefined) return { namespace, uses: version === undefined ? key : `${key}@${version}`, ...rest };
-  const path = `${namespace}/entry.js`;
+  const isPython = runtime.startsWith("python");
+  const path = `${namespace}/entry.${isPython ? "py" : "js"}`;
   if (code === undefined) missing.push(`the code of step ${namespace}: write it to ${path}`);
-  files[path] = code ?? "export default defineComponent({ async run({ steps, $ }) {} });\n";
+  files[path] =
+    code ??
+    (isPython
+      ? `def handler(pd):\n    raise NotImplementedError("${NO_CODE}")\n`
+      : `export default defineComponent({ async run() { throw new Error("${NO_CODE}"); } });\n`);
   return { namespace, ...(runtime.startsWith("nodejs") ? {} : { runtime }), uses: `./${path}`, ...rest };
 }
 

@@ -62,7 +62,7 @@ function noteSchedule({ schedules }: Stand, [id, text]: [string, string]): void 
 }
 
 /** A schedule is given as a timer is, or as a cron expression or a number of seconds. */
-function scheduleOf(text: string): JsonObject {
+export function scheduleOf(text: string): JsonObject {
   const given = text.startsWith("{") ? parseJson(text) : undefined;
   if (isJsonObject(given)) return given;
   return /^\d+$/.test(text) ? { intervalSeconds: Number(text) } : { cron: text };
@@ -76,6 +76,8 @@ interface Sending {
   readonly limits?: Pick<SourceParams, "allow_run">;
   /** Although the folder notes which workflow it is. */
   readonly isNew?: boolean | undefined;
+  /** What was chosen already, beside what the flags say. */
+  readonly chosen?: Stand;
 }
 
 /** What became of a folder. */
@@ -85,12 +87,12 @@ export interface Sent {
 }
 
 /** Deploys the folder, or updates the workflow that it is; a person is asked for accounts that its file names and this server does not know. */
-export async function sendWorkflow(cli: CliContext, client: Client, { folder, flags, name, env, limits = {}, isNew = false }: Sending): Promise<Sent> {
+export async function sendWorkflow(cli: CliContext, client: Client, { folder, flags, name, env, limits = {}, isNew = false, chosen }: Sending): Promise<Sent> {
   const { files, id } = folder;
   const known = isNew || id === undefined ? undefined : await knownWorkflow(client, id);
   const { ".workflow.state": _own, ...others } = files;
   const request = { files: isNew ? others : files, name, env, ...limits };
-  const stand = standOf(flags);
+  const stand = chosen ?? standOf(flags);
   if (canAsk(cli, flags)) await askStores(cli, client, { files, stand, known });
   for (;;) {
     try {

@@ -39,6 +39,8 @@ export interface BuildWishes extends Tracked {
   readonly allowsPrograms?: boolean | undefined;
   /** The version that it follows: what has not changed is not built again, and stays pinned. */
   readonly before?: WorkflowPlan | undefined;
+  /** Takes what keeps a step, or the file, from being deployed: the rest is built all the same. Absent: it is thrown. */
+  readonly failures?: PdError[];
   /** The files ran here before: what only newer rules refuse is told as a warning. */
   readonly isDeployed?: boolean;
 }
@@ -63,7 +65,9 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
   const problems: FileProblem[] = [];
   for (const step of everyStep(workflow.steps)) {
     if (step.kind !== "code") continue;
-    const { component, note } = await stepComponent(ports, { ...wishes, step, packagesAsOf: workflow.settings.packagesAsOf });
+    const found = await orNoted(stepComponent(ports, { ...wishes, step, packagesAsOf: workflow.settings.packagesAsOf }), wishes.failures);
+    if (found === undefined) continue;
+    const { component, note } = found;
     if (note !== undefined) notes.push(note);
     steps.set(step.namespace, component);
     if (step.code.kind !== "registry") notes.push(...component.definition.warnings.map((warning) => `step ${step.namespace}: ${warning}`));
@@ -81,10 +85,23 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
   }
   // One that is not started may be unfinished.
   if (workflow.isInactive || isDeployed) notes.push(...problems.map(inWorkflowFile));
-  else if (problems.length > 0) throw refusedFile(problems);
+  else if (problems.length > 0) await orNoted(Promise.reject(refusedFile(problems)), wishes.failures);
   const code = savedWorkflow(ports, { files, workflow, warnings: notes });
   return { code, workflow, steps, warnings: notes, stepComponents: [...steps].map(([namespace, component]) => ({ namespace, component })) };
 }
+
+async function orNoted<Value>(work: Promise<Value>, failures: PdError[] | undefined): Promise<Value | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (failures === undefined || !(error instanceof PdError) || PASSING.has(error.code)) throw error;
+    failures.push(error);
+    return undefined;
+  }
+}
+
+/** What says nothing of the folder. */
+const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "PD_TOO_BUSY"]);
 
 async function readFiles(files: WorkflowFiles, isDeployed: boolean): Promise<{ workflow: Workflow; warnings: string[] }> {
   const text = files[WORKFLOW_FILE];

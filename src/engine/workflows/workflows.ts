@@ -26,6 +26,7 @@ import { plainEvent } from "./trigger-unit.ts";
 import type { WorkflowChangePorts } from "./surroundings.ts";
 import { type UnreadableWorkflow, UnreadableWorkflows } from "./unreadable-workflows.ts";
 import { Waits } from "./waits.ts";
+import { type PlannedFolder, planFolder } from "./plan-workflow.ts";
 
 export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowChangePorts {
   readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"] & RehearsalPorts["store"] & RequestPorts["store"];
@@ -132,6 +133,13 @@ export class Workflows {
   /** Endpoints and schedules of a workflow. */
   triggersOf({ id }: Pick<LiveWorkflow, "id">): readonly LiveSource[] {
     return [...this.#hosting.sources.all()].filter(({ outline }) => outline.workflowId === id);
+  }
+
+  /** What would become of a folder. Throws PD_BUILD_FAILED for a file that cannot be read. */
+  async plan(request: Pick<WorkflowRequest, "files" | "env" | "allowsPrograms" | "progress">): Promise<PlannedFolder> {
+    const { store, clock } = this.#ports;
+    const stores = (await store.listDataStores(clock.now())).map(({ name }) => name);
+    return planFolder({ build: this.#ports, stores, emitter: (idOrSlug) => this.#around.emitter(idOrSlug) }, request);
   }
 
   async deploy(request: WorkflowRequest): Promise<LiveWorkflow> {

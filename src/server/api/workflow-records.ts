@@ -30,6 +30,8 @@ import { storesIn } from "../../engine/workflows/bind-stores.ts";
 import { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
 import type { UnreadableWorkflow } from "../../engine/workflows/unreadable-workflows.ts";
 import type { WorkflowPlan } from "../../engine/workflows/plan.ts";
+import type { PlannedFolder } from "../../engine/workflows/plan-workflow.ts";
+import type { WorkflowPlanRecord } from "../../api/workflows.ts";
 import type { RehearsedRun } from "../../engine/workflows/repeats.ts";
 import { seconds } from "./records.ts";
 
@@ -316,4 +318,16 @@ export function workflowVersionRecords(versions: readonly SourceVersion[], curre
     const same = first === undefined || first.number === number ? {} : { same_as: first.number };
     return { number, code_hash: hash, since_ms: at, current: number === current, ...same };
   });
+}
+
+export function planRecord({ name, isInactive, failures, warnings, ids, components, variables }: PlannedFolder): WorkflowPlanRecord {
+  return {
+    name,
+    inactive: isInactive,
+    problems: failures.map(({ code, message, fix }) => ({ code, message, fix })),
+    warnings: [...warnings],
+    foreign: ids.map(({ id, kind, app, usedBy, here }) => ({ id, kind, app, used_by: [...usedBy], here })),
+    components: components.map(({ step, key, version, origin }) => ({ step, key, version, from: origin.kind === "registry" ? origin.registry : "here" })),
+    variables: [...variables],
+  };
 }

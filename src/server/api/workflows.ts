@@ -8,7 +8,7 @@ import { WORKFLOW_FILE, type WorkflowFiles } from "../../engine/workflows/build-
 import { isForeign } from "./debug-targets.ts";
 import { checkCode } from "./component-code.ts";
 import { type Route, pageOf, route } from "./route.ts";
-import { rehearsedRecord, runRecord, runStepRecord, shownWorkflow, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
+import { planRecord, rehearsedRecord, runRecord, runStepRecord, shownWorkflow, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
 
 const { workflows } = api;
 type DeployParams = z.output<typeof workflows.deploy.params>;
@@ -30,6 +30,10 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       const files = await deployedFiles(engine, params);
       const live = await kept.deploy({ files, name, slug, env, active, allowsPrograms, progress, ...standOf(params) });
       return { data: await workflowRecord(engine, live) };
+    }),
+    route(workflows.plan, async ({ params, progress }) => {
+      const { files, env = {}, allow_run: allowsPrograms } = params;
+      return { data: planRecord(await kept.plan({ files: checkedFiles(files), env, allowsPrograms, progress })) };
     }),
     route(workflows.get, async ({ part }) =>
       shownWorkflow(engine, kept.unreadable.find(({ id, slug }) => id === part("id") || slug === part("id")) ?? kept.find(part("id"))),

@@ -1,0 +1,185 @@
+import { MANIFEST, MANIFEST_ENTRY, type NameTable, STEP, TRIGGER, WORKFLOW, renamed } from "../../domain/archive-names.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
+import { hostedFolder } from "../transfer/hosted-workflow.ts";
+import type { ExportedWorkflow } from "./exported-workflow.ts";
+import { unzipped } from "./unzip.ts";
+import { writeFolder } from "./write-folder.ts";
+
+const SCHEMA = "project-export/2026.01";
+const MANIFEST_FILE = "manifest.json";
+/** What a step may be; anything else may be control flow, of which nothing is known. */
+const STEP_TYPES = new Set(["CodeCell", "ActionCell", "code", "action", "component"]);
+const REDACTED = "<redacted>";
+
+/** Writes the workflows of a project's ZIP as folders into `into`. Throws PD_BAD_INPUT for what is no such archive. */
+export async function unpackArchive(path: string, into: string): Promise<readonly ExportedWorkflow[]> {
+  const files = await unzipped(path);
+  const manifest = readManifest(path, files);
+  const entries = Array.isArray(manifest["workflows"]) ? manifest["workflows"] : [];
+  const exported: ExportedWorkflow[] = [];
+  for (const [index, given] of entries.entries()) exported.push(await readEntry({ path, files, into }, given, `${MANIFEST_FILE}: workflows[${index}]`));
+  if (manifest["truncated"] === true)
+    exported.push({
+      place: path,
+      name: "the rest of the project",
+      left: `the export was cut off: ${String(manifest["truncated_reason"] ?? "no reason is given")}`,
+      notes: [],
+    });
+  return exported;
+}
+
+/** Ids of all workflows that the manifest lists: their code may be had elsewhere. */
+export async function idsOfArchive(path: string): Promise<readonly string[]> {
+  const { workflows } = readManifest(path, await unzipped(path));
+  return (Array.isArray(workflows) ? workflows : []).flatMap((given) => {
+    const { id } = renamed(given, MANIFEST_ENTRY, MANIFEST_FILE).value;
+    return typeof id === "string" ? [id] : [];
+  });
+}
+
+function readManifest(path: string, files: ReadonlyMap<string, string>): JsonObject {
+  const text = files.get(MANIFEST_FILE);
+  const refused = (reason: string): PdError =>
+    new PdError("PD_BAD_INPUT", `Cannot import ${path}: ${reason}`, {
+      fix: `pd import --explain ${path} prints what it holds, without values: send that to the makers of this program`,
+    });
+  if (text === undefined) throw refused(`it has no ${MANIFEST_FILE}`);
+  const { value, problems } = renamed(parseJson(text), MANIFEST, MANIFEST_FILE);
+  if (value["schema"] !== SCHEMA) throw refused(`its schema is ${JSON.stringify(value["schema"] ?? null)}, and ${SCHEMA} is known here`);
+  if (problems.length > 0) throw refused(problems.join("; "));
+  return value;
+}
+
+interface Archive {
+  readonly path: string;
+  readonly files: ReadonlyMap<string, string>;
+  readonly into: string;
+}
+
+async function readEntry({ path, files, into }: Archive, given: JsonValue, place: string): Promise<ExportedWorkflow> {
+  const { value: entry, problems } = renamed(given, MANIFEST_ENTRY, place);
+  const [id, status] = [String(entry["id"] ?? ""), String(entry["status"] ?? "")];
+  const name = String(entry["name"] ?? id);
+  const notes = warningsOf(entry["warnings"]);
+  const left = (reason: string): ExportedWorkflow => ({ place: name, name, left: reason, notes });
+  if (problems.length > 0) return left(unread(path, problems));
+  if (status !== "exported") return left(`it was not exported: ${[status || "no status is given", entry["reason"]].filter(Boolean).join(", ")}`);
+  const file = fileOf(files, entry);
+  if (file === undefined) return left(unread(path, [`${place} has no file in the archive`]));
+  const read = readWorkflow(parseJson(files.get(file) ?? ""), file);
+  if (read.problems.length > 0) return left(unread(path, read.problems));
+  const folder = hostedFolder(String(read.record["id"] ?? id), read.record);
+  const written = await writeFolder(into, folder);
+  return { place: written.folder.path, name, folder: written.folder, notes: [...notes, ...read.notes, ...folder.missing, ...written.notes] };
+}
+
+function unread(path: string, problems: readonly string[]): string {
+  const shown = problems.slice(0, 5).join("; ");
+  const more = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
+  return `it cannot be read: ${shown}${more}. pd import --explain ${path} prints what the archive holds, without values`;
+}
+
+/** By the path that the manifest says, else by the id or name in the name of a file. */
+function fileOf(files: ReadonlyMap<string, string>, { path, id, name }: JsonObject): string | undefined {
+  if (typeof path === "string") return files.has(path) ? path : undefined;
+  const names = [...files.keys()].filter((file) => file.endsWith(".json") && file !== MANIFEST_FILE);
+  const found = [id, name].flatMap((word) => (typeof word === "string" && word !== "" ? [names.filter((file) => file.includes(word))] : []));
+  return found.find((matching) => matching.length === 1)?.[0];
+}
+
+/** As the manifest has them: a text, or the step and prop that it is about. */
+function warningsOf(given: JsonValue | undefined): readonly string[] {
+  return (Array.isArray(given) ? given : []).map((one) => {
+    if (!isJsonObject(one)) return String(one);
+    const { step, prop, ...rest } = one;
+    return `enter ${[prop, step === undefined ? undefined : `of step ${String(step)}`].filter(Boolean).join(" ")} again${Object.keys(rest).length === 0 ? "" : `: ${JSON.stringify(rest)}`}`;
+  });
+}
+
+/** One workflow, with the names that the documented interface has. */
+function readWorkflow(
+  given: JsonValue | undefined,
+  file: string,
+): { readonly record: JsonObject; readonly problems: readonly string[]; readonly notes: readonly string[] } {
+  const { value, problems: ofWorkflow } = renamed(given, WORKFLOW, file);
+  const problems = [...ofWorkflow];
+  const notes: string[] = [];
+  const each = (name: string, table: NameTable, read: (one: JsonObject, place: string) => JsonObject): JsonObject[] =>
+    (Array.isArray(value[name]) ? value[name] : []).map((one, index) => {
+      const place = `${file}: ${name}[${index}]`;
+      const { value: known, problems: wrong } = renamed(one, table, place);
+      problems.push(...wrong);
+      return read(known, place);
+    });
+  const steps = each("steps", STEP, (step, place) => {
+    const { type, configured_props: props, version, ...rest } = step;
+    if (type !== undefined && !STEP_TYPES.has(String(type))) problems.push(`${place}.type is not known here: ${JSON.stringify(type)}`);
+    const values = withoutSecrets(props ?? parseJson(String(step["configured_props_json"] ?? "{}")), {
+      owner: `step ${String(step["namespace"])}`,
+      notes,
+      path: [],
+    });
+    const saved = isJsonObject(step["savedComponent"]) ? step["savedComponent"] : {};
+    return { ...rest, configured_props_json: JSON.stringify(values ?? {}), savedComponent: version === undefined ? saved : { ...saved, version } };
+  });
+  const triggers = each("triggers", TRIGGER, (trigger) => ({
+    ...trigger,
+    configured_props: withoutSecrets(trigger["configured_props"], { owner: "the trigger", notes, path: [] }) ?? {},
+  }));
+  return { record: { ...value, steps, triggers }, problems, notes };
+}
+
+/** Where secrets are left out, and who is told. */
+interface LeavingOut {
+  readonly owner: string;
+  readonly notes: string[];
+  readonly path: readonly string[];
+}
+
+/** What the export has left out has to be entered again; it must not become a value. */
+function withoutSecrets(given: JsonValue | undefined, { owner, notes, path }: LeavingOut): JsonValue | undefined {
+  if (given === REDACTED) {
+    notes.push(`enter ${path.join(".")} of ${owner} again: the export leaves secrets out`);
+    return undefined;
+  }
+  const inner = (name: string, one: JsonValue | undefined): JsonValue | undefined => withoutSecrets(one, { owner, notes, path: [...path, name] });
+  if (Array.isArray(given)) return given.map((one, index) => inner(String(index), one)).filter((one) => one !== undefined);
+  if (!isJsonObject(given)) return given;
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, one]) => {
+      const kept = inner(name, one);
+      return kept === undefined ? [] : [[name, kept]];
+    }),
+  );
+}
+
+/** Values of these say what an archive is made of, and nothing of its owner. */
+const STRUCTURE =
+  /^(?:schema|status|type|kind|lang|language|runtime|version|namespace|component_key|componentKey|key|truncated\w*|active|inactive|disabled|custom_response|customResponse)$/;
+const MOST_ITEMS = 3;
+
+/** The tree of an archive: names of files and members, and of which type each value is. */
+export async function explainArchive(path: string): Promise<readonly string[]> {
+  const files = await unzipped(path);
+  return [...files].flatMap(([name, text]) => {
+    const value = name.endsWith(".json") ? parseJson(text) : undefined;
+    return [`${name}  ${text.length} characters`, ...(value === undefined ? [] : treeOf(value, "  "))];
+  });
+}
+
+function treeOf(value: JsonValue, indent: string): readonly string[] {
+  if (Array.isArray(value)) {
+    const shown = value.slice(0, MOST_ITEMS).flatMap((one, index) => member(`[${index}]`, one, indent));
+    return value.length > MOST_ITEMS ? [...shown, `${indent}… ${value.length - MOST_ITEMS} more`] : shown;
+  }
+  return isJsonObject(value) ? Object.entries(value).flatMap(([name, one]) => member(name, one ?? null, indent)) : [];
+}
+
+function member(name: string, value: JsonValue, indent: string): readonly string[] {
+  if (Array.isArray(value)) return [`${indent}${name}: a list of ${value.length}`, ...treeOf(value, `${indent}  `)];
+  if (isJsonObject(value)) return [`${indent}${name}:`, ...treeOf(value, `${indent}  `)];
+  if (STRUCTURE.test(name)) return [`${indent}${name}: ${JSON.stringify(value).slice(0, 100)}`];
+  if (value === REDACTED) return [`${indent}${name}: ${REDACTED}`];
+  return [`${indent}${name}: ${typeof value === "string" ? `a text of ${value.length} characters` : value === null ? "null" : `a ${typeof value}`}`];
+}

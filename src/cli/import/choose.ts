@@ -1,0 +1,89 @@
+import type { Client } from "../../client/client.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { lookAt } from "../accounts/account-flags.ts";
+import { askNewAccount } from "../accounts/ask-account.ts";
+import { input, password, search } from "../ask/prompts.ts";
+import type { CliContext } from "../context.ts";
+import { holdingTerminal } from "../spinner.ts";
+import { type Stand, scheduleOf } from "../workflows/deploy-workflow.ts";
+import { type PlannedImport, missingAccounts, missingVariables } from "./plan-import.ts";
+
+const NEW = "+new";
+const LATER = "+later";
+
+interface Choosing {
+  readonly plans: readonly PlannedImport[];
+  /** Takes what is chosen. */
+  readonly stand: Stand;
+  readonly env: Record<string, string>;
+}
+
+/** Asks once for each id that stands for nothing yet, and for each variable. What is left for later stays out. */
+export async function chooseMissing(cli: CliContext, client: Client, { plans, stand, env }: Choosing): Promise<void> {
+  const open = plans.filter(({ isSame, problems }) => !isSame && problems.length === 0);
+  for (const planned of open)
+    for (const { id, app, usedBy } of missingAccounts(planned, stand)) {
+      const chosen = await askAccount(cli, client, { id, app, usedBy: `${usedBy.join(", ")} of ${planned.plan?.name ?? ""}` });
+      if (chosen !== undefined) stand.accounts[id] = chosen;
+    }
+  for (const [id, usedBy] of openIds(open, "data store", stand.stores)) {
+    const names = (await client.dataStores.list()).map(({ name }) => name);
+    const chosen = await ask(cli, `Which data store is ${id} (${usedBy})?`, [
+      { name: `a new one, called ${id}`, value: NEW },
+      ...names.map((name) => ({ name, value: name })),
+    ]);
+    if (chosen !== NEW) stand.stores[id] = chosen;
+  }
+  for (const [id, usedBy] of openIds(open, "source", stand.sources)) {
+    const sources = (await client.sources.list({ limit: 1000 })).data;
+    const chosen = await ask(cli, `Which source is ${id}, whose events begin runs of ${usedBy}?`, [
+      { name: "none yet: leave it for later", value: LATER },
+      ...sources.map(({ id: value, name_slug: slug }) => ({ name: `${slug}  ${value}`, value: slug })),
+    ]);
+    if (chosen !== LATER) stand.sources[id] = chosen;
+  }
+  for (const [id, usedBy] of openIds(open, "schedule", stand.schedules)) {
+    const text = await holdingTerminal(() =>
+      input(
+        { message: `When does ${id} of ${usedBy} fire? A cron expression, or seconds between; Enter leaves it for later` },
+        { input: cli.stdin, output: cli.stderr },
+      ),
+    );
+    if (text.trim() !== "") stand.schedules[id] = scheduleOf(text.trim());
+  }
+  for (const name of new Set(open.flatMap((planned) => missingVariables(planned, env)))) {
+    const value = await holdingTerminal(() =>
+      password({ message: `Value of the variable ${name}; Enter leaves it for later`, mask: "*" }, { input: cli.stdin, output: cli.stderr }),
+    );
+    if (value !== "") env[name] = value;
+  }
+}
+
+/** Id → workflows that use it, of those that stand for nothing. */
+function openIds(plans: readonly PlannedImport[], wanted: string, chosen: Readonly<Record<string, string | JsonObject>>): ReadonlyMap<string, string> {
+  const imported = new Set(plans.flatMap(({ exported }) => exported.folder?.id ?? []));
+  const found = new Map<string, string>();
+  for (const { plan, before } of plans)
+    for (const { id, kind, here } of plan?.foreign ?? []) {
+      const isKnown = before?.foreign.some((one) => one.id === id && one.here !== undefined) === true;
+      if (kind !== wanted || here !== undefined || chosen[id] !== undefined || isKnown || imported.has(id)) continue;
+      found.set(id, [found.get(id), plan?.name].filter(Boolean).join(", "));
+    }
+  return found;
+}
+
+async function askAccount(cli: CliContext, client: Client, { id, app, usedBy }: { id: string; app: string; usedBy: string }): Promise<string | undefined> {
+  const known = (await client.accounts.list({ app, limit: 1000 })).data;
+  const chosen = await ask(cli, `Which account of ${app} is ${id} (${usedBy})?`, [
+    ...known.map(({ id: value, name }) => ({ name: `${name ?? value}  ${value}`, value })),
+    { name: `a new account of ${app}`, value: NEW },
+    { name: "none yet: leave it for later", value: LATER },
+  ]);
+  if (chosen === LATER) return undefined;
+  if (chosen !== NEW) return chosen;
+  return (await askNewAccount(cli, client, { app: await lookAt(cli, client, app), name: undefined, signal: undefined })).id;
+}
+
+function ask(cli: CliContext, message: string, choices: { name: string; value: string }[]): Promise<string> {
+  return holdingTerminal(() => search({ message, source: () => choices }, { input: cli.stdin, output: cli.stderr }));
+}

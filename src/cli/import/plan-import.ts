@@ -1,0 +1,108 @@
+import type { WorkflowPlanRecord, WorkflowRecord } from "../../api/workflows.ts";
+import type { Client } from "../../client/client.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { isSameJson } from "../../domain/json.ts";
+import { knownWorkflow, type Stand } from "../workflows/deploy-workflow.ts";
+import type { WorkflowFolder } from "../workflows/folder.ts";
+import type { ExportedWorkflow } from "./exported-workflow.ts";
+
+/** What would become of one workflow. */
+export interface PlannedImport {
+  readonly exported: ExportedWorkflow;
+  /** What the server says of its folder; absent: there is none, or it cannot be read. */
+  readonly plan?: WorkflowPlanRecord;
+  /** It is here already. */
+  readonly before?: WorkflowRecord;
+  /** It is here as it is there. */
+  readonly isSame: boolean;
+  /** Why it cannot be deployed, whatever is chosen. */
+  readonly problems: readonly string[];
+}
+
+/** Asks the server of each workflow. Nothing is changed by it. */
+export async function planImport(client: Client, exported: ExportedWorkflow, env: Readonly<Record<string, string>>): Promise<PlannedImport> {
+  const { folder } = exported;
+  if (folder === undefined) return { exported, isSame: false, problems: [] };
+  const before = folder.id === undefined ? undefined : await knownWorkflow(client, folder.id);
+  const isSame = before !== undefined && (await isSameFolder(client, before, folder));
+  try {
+    const plan = await client.workflows.plan({ files: folder.files, env });
+    const problems = plan.problems.map(({ message, fix }) => (fix === undefined ? message : `${message} (${fix})`));
+    return { exported, plan, ...(before === undefined ? {} : { before }), isSame, problems };
+  } catch (error) {
+    if (!(error instanceof PdError) || error.status >= 500) throw error;
+    return { exported, ...(before === undefined ? {} : { before }), isSame, problems: [messageOf(error)] };
+  }
+}
+
+async function isSameFolder(client: Client, before: WorkflowRecord, folder: WorkflowFolder): Promise<boolean> {
+  const { ".workflow.state": _own, ...files } = folder.files;
+  return isSameJson((await client.workflows.files(before.id)).files, files);
+}
+
+/** What was chosen so far. */
+export interface Chosen {
+  readonly stand: Stand;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What was chosen, of the ids that a folder names, and of the variables that it reads. */
+export function choiceFor({ plan, before }: PlannedImport, { stand, env }: Chosen): Stand & { readonly env: Record<string, string> } {
+  const ids = new Set(plan?.foreign.map(({ id }) => id));
+  const own = <Value>(chosen: Readonly<Record<string, Value>>): Record<string, Value> =>
+    Object.fromEntries(Object.entries(chosen).filter(([id]) => ids.has(id)));
+  const read = new Set([...(plan?.variables ?? []), ...(before?.env ?? [])]);
+  return {
+    accounts: own(stand.accounts),
+    sources: own(stand.sources),
+    stores: own(stand.stores),
+    schedules: own(stand.schedules),
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => read.has(name))),
+  };
+}
+
+/** Variables that it reads and that nobody has given. */
+export function missingVariables({ plan, before }: PlannedImport, env: Readonly<Record<string, string>>): readonly string[] {
+  return (plan?.variables ?? []).filter((name) => env[name] === undefined && before?.env.includes(name) !== true);
+}
+
+/** Accounts that it names, that nobody has chosen yet, and that the server would not find by itself. */
+export function missingAccounts(
+  { plan, before }: PlannedImport,
+  stand: Stand,
+): readonly { readonly id: string; readonly app: string; readonly usedBy: readonly string[] }[] {
+  const chosen = new Set(before?.foreign.filter(({ here }) => here !== undefined).map(({ id }) => id));
+  return (plan?.foreign ?? []).flatMap(({ id, kind, app = "", here, used_by: usedBy }) =>
+    kind === "account" && here === undefined && stand.accounts[id] === undefined && !chosen.has(id) ? [{ id, app, usedBy }] : [],
+  );
+}
+
+/** Who emits comes before who listens to it. */
+export function inOrder(plans: readonly PlannedImport[]): readonly PlannedImport[] {
+  const left = [...plans];
+  const ordered: PlannedImport[] = [];
+  while (left.length > 0) {
+    const ids = new Set(left.flatMap(({ exported }) => exported.folder?.id ?? []));
+    const next = left.findIndex(
+      ({ exported, plan }) => !(plan?.foreign ?? []).some(({ id, kind }) => kind === "source" && ids.has(id) && id !== exported.folder?.id),
+    );
+    // Of those that listen to each other one comes first.
+    ordered.push(...left.splice(Math.max(0, next), 1));
+  }
+  return ordered;
+}
+
+/** What it is, before anything happens. */
+export function stateWords(planned: PlannedImport, { stand, env }: Chosen): string {
+  const { exported, plan, before, isSame, problems } = planned;
+  if (exported.folder === undefined) return exported.left ?? "nothing to deploy";
+  if (problems.length > 0) return "cannot be deployed as it is";
+  const accounts = missingAccounts(planned, stand);
+  const variables = missingVariables(planned, env);
+  const needs = [
+    ...(accounts.length === 0 ? [] : [`needs accounts of ${[...new Set(accounts.map(({ app }) => app))].join(", ")}`]),
+    ...(variables.length === 0 ? [] : [`needs variables ${variables.join(", ")}`]),
+  ];
+  const words = needs.length > 0 ? needs.join("; ") : isSame ? "here already, unchanged" : before === undefined ? "ready" : "ready, replaces what is here";
+  return plan?.inactive === true ? `${words}; inactive in the export` : words;
+}

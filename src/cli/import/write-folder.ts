@@ -1,0 +1,25 @@
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isSameJson } from "../../domain/json.ts";
+import { makeFolder } from "../../system/make-folder.ts";
+import type { HostedFolder } from "../transfer/hosted-workflow.ts";
+import { type WorkflowFolder, readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
+
+/** Writes a folder that a person can read and commit. One that is there already stays as its owner has made it. */
+export async function writeFolder(
+  into: string,
+  { name, files }: HostedFolder,
+): Promise<{ readonly folder: WorkflowFolder; readonly notes: readonly string[] }> {
+  const path = join(into, name);
+  if ((await workflowFolderOf(path)) === undefined)
+    for (const [file, text] of Object.entries(files)) {
+      await makeFolder(dirname(join(path, file)));
+      await writeFile(join(path, file), text);
+    }
+  const folder = await readWorkflowFolder(path);
+  const [{ ".workflow.state": _own, ...there }, { ".workflow.state": _noted, ...exported }] = [folder.files, files];
+  const notes = isSameJson(there, { ...exported })
+    ? []
+    : [`${path} was changed since it was written, and is taken as it is; remove it to have what is exported now`];
+  return { folder, notes };
+}

@@ -1,0 +1,83 @@
+/** What one workflow of an import has come to, and what is left for a person to do. */
+export interface ImportedWorkflow {
+  /** Where it was found, as a person knows it. */
+  readonly place: string;
+  readonly name: string;
+  readonly result: ImportResult;
+  /** Absent: it is not here. */
+  readonly id?: string;
+  readonly slug?: string;
+  readonly active?: boolean;
+  /** Addresses that third parties know, and what they become. */
+  readonly endpoints: readonly { readonly before: string; readonly here: string }[];
+  /** What it needs before it runs, or runs right. */
+  readonly todo: readonly string[];
+  /** What a person may want to know. */
+  readonly notes: readonly string[];
+}
+
+/** `left`: there was nothing to deploy; `waits`: something that it needs is not here yet; `failed`: it cannot run as it is. */
+export type ImportResult = "deployed" | "updated" | "unchanged" | "waits" | "left" | "failed";
+
+const RESULTS: readonly ImportResult[] = ["deployed", "updated", "unchanged", "waits", "left", "failed"];
+const WORDS: Readonly<Record<ImportResult, string>> = {
+  deployed: "deployed",
+  updated: "updated",
+  unchanged: "unchanged",
+  waits: "not deployed yet",
+  left: "left out",
+  failed: "cannot be deployed",
+};
+
+/** As a person reads it. */
+export function resultWords({ result, active }: Pick<ImportedWorkflow, "result" | "active">): string {
+  return active === false ? `${WORDS[result]}, inactive` : WORDS[result];
+}
+
+/** Whether all of it is here. */
+export function isComplete(workflows: readonly ImportedWorkflow[]): boolean {
+  return workflows.every(({ result }) => result === "deployed" || result === "updated" || result === "unchanged");
+}
+
+/** The report as lines of a terminal or a text file. */
+export function reportLines(workflows: readonly ImportedWorkflow[]): readonly string[] {
+  const lines = workflows.flatMap((workflow) => [
+    `${workflow.slug ?? workflow.name}: ${resultWords(workflow)}${workflow.slug === undefined ? ` (${workflow.place})` : ""}`,
+    ...workflow.endpoints.map(({ before, here }) => `  address ${before} is now ${here}`),
+    ...workflow.todo.map((one) => `  to do: ${one}`),
+    ...workflow.notes.map((one) => `  note: ${one}`),
+  ]);
+  return [...lines, "", countLine(workflows)];
+}
+
+function countLine(workflows: readonly ImportedWorkflow[]): string {
+  const counts = RESULTS.flatMap((result) => {
+    const count = workflows.filter((workflow) => workflow.result === result).length;
+    return count === 0 ? [] : [`${count} ${WORDS[result]}`];
+  });
+  return `${workflows.length} ${workflows.length === 1 ? "workflow" : "workflows"}: ${counts.join(", ")}`;
+}
+
+/** The report as a page of its own. */
+export function reportPage(workflows: readonly ImportedWorkflow[]): string {
+  const list = (title: string, items: readonly string[]): string =>
+    items.length === 0 ? "" : `<h3>${title}</h3><ul>${items.map((item) => `<li>${escaped(item)}</li>`).join("")}</ul>`;
+  const sections = workflows.map(
+    (workflow) =>
+      `<section><h2>${escaped(workflow.name)}</h2><p class="${workflow.result}">${escaped(resultWords(workflow))}</p><p>${escaped(workflow.place)}</p>` +
+      list(
+        "Addresses",
+        workflow.endpoints.map(({ before, here }) => `${before} → ${here}`),
+      ) +
+      list("To do", workflow.todo) +
+      list("Notes", workflow.notes) +
+      "</section>",
+  );
+  const style =
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}section{border-top:1px solid #bbb;padding:.5rem 0}.waits,.failed,.left{font-weight:bold}li{overflow-wrap:anywhere}";
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Imported workflows</title><style>${style}</style></head><body><h1>Imported workflows</h1><p>${escaped(countLine(workflows))}</p>${sections.join("")}</body></html>\n`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
