@@ -129,7 +129,8 @@ export function distributionOf(module: string): string {
 
 /** One line of a requirements file, or of a comment. `undefined`: it is none that the index can answer. */
 export function readRequirement(text: string, importedAt: string): PackageSpec | undefined {
-  const [, name, rest = ""] = REQUIREMENT.exec(text.trim()) ?? [];
+  // Some write the whole command.
+  const [, name, rest = ""] = REQUIREMENT.exec(text.trim().replace(/^pip3? install /, "")) ?? [];
   if (name === undefined) return undefined;
   const range = rest.trim();
   return { name: distributionName(name), ...(range === "" ? {} : { range }), importedAt };

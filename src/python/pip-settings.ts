@@ -24,7 +24,12 @@ export function pipSettings(environment: Readonly<Record<string, string | undefi
   const file = ofUser.find((path) => path !== undefined && existsSync(path));
   const files = ["/etc/pip.conf", ...(file === undefined ? [] : [file])].filter((path) => existsSync(path));
   const named = [...Object.values(env), ...files.flatMap(valuesIn)].flatMap(pathsIn);
-  return { env: { ...env, ...(file === undefined ? {} : { PIP_CONFIG_FILE: file }) }, readable: [...files, ...named.filter((path) => existsSync(path))] };
+  // What a user wants for installs of their own.
+  const own = { PIP_REQUIRE_VIRTUALENV: "0", PIP_USER: "0" };
+  return {
+    env: { ...env, ...own, ...(file === undefined ? {} : { PIP_CONFIG_FILE: file }) },
+    readable: [...files, ...named.filter((path) => existsSync(path))],
+  };
 }
 
 function valuesIn(file: string): readonly string[] {

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { hashOf } from "../code/esbuild-bundler.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
+import { PdError } from "../domain/errors.ts";
 import { isRecord, parseJson } from "../domain/json.ts";
 import type { PackageSpec } from "../domain/package-spec.ts";
 import { distributionOf, readRequirement } from "../domain/python-distributions.ts";
@@ -12,8 +13,9 @@ import type { Interpreter } from "./python-tool.ts";
 
 /** The file beside a step that lists its packages, as pip reads it. */
 const REQUIREMENTS = "requirements.txt";
-/** Written without running any of the code. */
 const CHECK_TIMEOUT_MS = 30_000;
+/** Characters of a step's text and the files beside it: far above what anybody writes, and a second's work for the parser. */
+const MOST_CHARACTERS = 1_000_000;
 
 export interface PythonBundlerPorts {
   readonly python: Interpreter;
@@ -34,7 +36,7 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
   const listed = requirements === undefined ? undefined : listedPackages(requirements, join(dirname(code.path), REQUIREMENTS));
   const added = readAll(checked.added.map(({ requirement, file, line }) => ({ text: requirement, place: { file, line } })));
   const problems = [...checked.problems, ...added.problems, ...(listed?.problems ?? [])];
-  if (!checked.hasHandler && problems.length === 0 && !/\bpipedream\b/.test(code.text))
+  if (!checked.hasHandler && problems.length === 0 && !checked.isScript)
     problems.push({ file: code.path, line: 1, text: "it has no handler: a step in Python wants def handler(pd)" });
   if (problems.length > 0) return { kind: "failed", problems };
   // A list beside the code is all that is installed.
@@ -69,24 +71,31 @@ interface Checked {
   readonly imports: readonly (Place & { readonly name: string; readonly isCovered: boolean })[];
   readonly added: readonly (Place & { readonly requirement: string })[];
   readonly hasHandler: boolean;
+  /** It uses the older interface, and is run whole. */
+  readonly isScript: boolean;
+}
+
+function unreadable(file: string, reason: string): Checked {
+  return { problems: [{ file, line: 1, text: `Python cannot read it: ${reason}` }], imports: [], added: [], hasHandler: false, isScript: false };
 }
 
 async function check({ python, runFolder, clock }: PythonBundlerPorts, step: { path: string; text: string; files: Record<string, string> }): Promise<Checked> {
+  const size = [step.text, ...Object.values(step.files)].reduce((sum, { length }) => sum + length, 0);
+  if (size > MOST_CHARACTERS) return unreadable(step.path, `with the files beside it it has ${size} characters, and may have ${MOST_CHARACTERS}`);
   const folder = join(runFolder, `check-${clock.randomText(10)}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     await writeFile(join(folder, "step.json"), JSON.stringify(step));
-    const { code, output } = await python.run("check.py", [folder], { folder, timeoutMs: CHECK_TIMEOUT_MS });
+    const ran = await python.run("check.py", [folder], { folder, timeoutMs: CHECK_TIMEOUT_MS }).catch((error: unknown) => {
+      if (error instanceof PdError && error.code === "PD_COMMAND_FAILED") return { code: 1, output: `its parser came to no end: ${error.message}` };
+      throw error;
+    });
+    const { code, output } = ran;
     const text = await readFile(join(folder, "result.json"), "utf8").catch(() => "");
     const result = readResult(parseJson(text));
     if (code === 0 && result !== undefined) return result;
     const reason = output.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
-    return {
-      problems: [{ file: step.path, line: 1, text: `Python cannot read it: ${reason || `its parser ended with ${code}`}` }],
-      imports: [],
-      added: [],
-      hasHandler: false,
-    };
+    return unreadable(step.path, reason || `its parser ended with ${code}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -106,6 +115,7 @@ function readResult(given: unknown): Checked | undefined {
     imports: list("imports").map((one) => ({ ...placeOf(one), name: String(one["name"]), isCovered: one["isCovered"] === true })),
     added: list("added").map((one) => ({ ...placeOf(one), requirement: String(one["requirement"]) })),
     hasHandler: given["hasHandler"] === true,
+    isScript: given["isScript"] === true,
   };
 }
 

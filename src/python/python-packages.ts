@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, readlink, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { partialName } from "../code/partial-folders.ts";
 import { PdError } from "../domain/errors.ts";
-import { isRecord, parseJson } from "../domain/json.ts";
+import { isRecord, isSameJson, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import { distributionName, requirementText } from "../domain/python-distributions.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolveOptions, ResolvedPackages } from "../ports/package-resolver.ts";
+import { readPlainFile } from "../system/whole-files.ts";
 import type { Python } from "./interpreter.ts";
 import { pipSettings } from "./pip-settings.ts";
 import type { Interpreter } from "./python-tool.ts";
@@ -22,9 +23,12 @@ export interface PythonPackagesSettings {
   readonly clock: Pick<Clock, "randomText">;
 }
 
-/** In the folder of a set: its packages, and for which requirements they were chosen. */
+/** In the folder of a set: its packages, and for which requirements they were chosen. pip writes into the first alone. */
 const SITE = "site";
 const FACTS = "requirements.json";
+/** By what pip notes of a package: its name and version. */
+const DIST_INFO = /^(?<name>[A-Za-z0-9._]+)-(?<version>[^-]+)\.dist-info$/;
+const MOST_FACTS = 1_000_000;
 const PREFIX = "py-";
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 /** pip says so each time that a connection fails, and goes on as if the package were not there. */
@@ -53,8 +57,8 @@ export class PythonPackages implements PackageResolver {
         fix: "Name versions: # pipedream add-package name==version, or a requirements.txt beside the step",
       });
     const requirements = specs.map(requirementText).toSorted();
-    const kept = specs.every(({ name }) => lock[name] !== undefined) ? this.#folderName(lock) : undefined;
-    if (kept !== undefined && isSame(await this.#requirementsOf(kept), requirements)) return { folder: kept, lock };
+    const kept = specs.every(({ name }) => lock[name] !== undefined) ? await this.#known(requirements, lock) : undefined;
+    if (kept !== undefined) return kept;
     const key = JSON.stringify(requirements);
     // Several steps that are deployed at once may want the same.
     const install = this.#installs.get(key) ?? this.#install(specs, requirements, () => progress?.({ step: "installing", subject: requirements.join(", ") }));
@@ -70,28 +74,26 @@ export class PythonPackages implements PackageResolver {
       });
     begun();
     const partial = join(folder, partialName(clock.randomText(12)));
-    await mkdir(partial, { recursive: true, mode: 0o700 });
+    const site = join(partial, SITE);
+    await mkdir(site, { recursive: true, mode: 0o700 });
     try {
       const settings = pipSettings(process.env);
-      const { code, output } = await tool.runPip(
-        [...WORDS, ...(allowScripts ? [] : ["--only-binary=:all:"]), "--target", join(partial, SITE), "--", ...requirements],
-        {
-          folder: partial,
-          timeoutMs: INSTALL_TIMEOUT_MS,
-          env: { ...settings.env, PATH: "/usr/local/bin:/usr/bin:/bin" },
-          readable: settings.readable,
-          writable: [],
-          allowsPrograms: allowScripts,
-        },
-      );
+      const { code, output } = await tool.runPip([...WORDS, ...(allowScripts ? [] : ["--only-binary=:all:"]), "--target", site, "--", ...requirements], {
+        folder: site,
+        timeoutMs: INSTALL_TIMEOUT_MS,
+        env: { ...settings.env, PATH: "/usr/local/bin:/usr/bin:/bin" },
+        readable: settings.readable,
+        writable: [],
+        allowsPrograms: allowScripts,
+      });
       if (code !== 0) {
         const known = SILENT_INDEX.test(output) ? await this.#known(requirements) : undefined;
         if (known !== undefined) return known;
         throw installError(output, specs, allowScripts);
       }
-      const lock = await installed(join(partial, SITE));
-      await writeFile(join(partial, FACTS), JSON.stringify({ requirements, lock }));
-      const name = this.#folderName(lock);
+      const lock = await installed(site);
+      const name = this.#folderName(lock, await contentHash(site));
+      await writeFile(join(partial, FACTS), JSON.stringify({ requirements, lock, name }), { flag: "wx" });
       await rename(partial, this.locate(name)).catch((error: unknown) => {
         if (!existsSync(join(this.locate(name), SITE))) throw error;
       });
@@ -101,49 +103,68 @@ export class PythonPackages implements PackageResolver {
     }
   }
 
-  /** The newest set that was chosen for these requirements. */
-  async #known(requirements: readonly string[]): Promise<ResolvedPackages | undefined> {
-    const names = (await readdir(this.#settings.folder)).filter((name) => name.startsWith(PREFIX));
-    const found: { readonly name: string; readonly at: number }[] = [];
-    for (const name of names) if (isSame(await this.#requirementsOf(name), requirements)) found.push({ name, at: (await stat(this.locate(name))).mtimeMs });
+  /** The newest set that was chosen for these requirements; `lock`: of these versions. */
+  async #known(requirements: readonly string[], lock?: PackageLock): Promise<ResolvedPackages | undefined> {
+    const names = (await readdir(this.#settings.folder)).filter((name) => name.startsWith(this.#prefix));
+    const found: { readonly folder: string; readonly lock: PackageLock; readonly at: number }[] = [];
+    for (const folder of names) {
+      const facts = await this.#factsOf(folder);
+      if (facts === undefined || !isSameJson([...facts.requirements], [...requirements])) continue;
+      if (lock === undefined || isSameJson({ ...facts.lock }, { ...lock }))
+        found.push({ folder, lock: facts.lock, at: (await stat(this.locate(folder))).mtimeMs });
+    }
     const [newest] = found.toSorted((a, b) => b.at - a.at);
-    return newest === undefined ? undefined : { folder: newest.name, lock: await installed(join(this.locate(newest.name), SITE)) };
+    return newest === undefined ? undefined : { folder: newest.folder, lock: newest.lock };
   }
 
-  /** `undefined`: there is no such set, or none of this Python. */
-  async #requirementsOf(name: string): Promise<readonly string[] | undefined> {
-    const facts = parseJson(await readFile(join(this.locate(name), FACTS), "utf8").catch(() => ""));
-    if (!isRecord(facts) || !Array.isArray(facts["requirements"]) || !isRecord(facts["lock"])) return undefined;
+  /** `undefined`: there is no such set. */
+  async #factsOf(name: string): Promise<{ readonly requirements: readonly string[]; readonly lock: PackageLock } | undefined> {
+    const facts = parseJson((await readPlainFile(join(this.locate(name), FACTS), MOST_FACTS).catch(() => undefined)) ?? "");
+    if (!isRecord(facts) || !Array.isArray(facts["requirements"]) || !isRecord(facts["lock"]) || facts["name"] !== name) return undefined;
     const lock = Object.fromEntries(Object.entries(facts["lock"]).map(([one, version]) => [one, String(version)]));
-    return this.#folderName(lock) === name ? facts["requirements"].map(String) : undefined;
+    return { requirements: facts["requirements"].map(String), lock };
   }
 
   /** Native parts are made for one version of Python. */
-  #folderName(lock: PackageLock): string {
+  get #prefix(): string {
     const [major, minor] = this.#settings.python.version.split(".");
+    return `${PREFIX}${major}.${minor}-`;
+  }
+
+  /** By what lies in it, too: a package may say that it is another. */
+  #folderName(lock: PackageLock, content: string): string {
     const versions = Object.entries(lock).toSorted(([a], [b]) => (a < b ? -1 : 1));
-    const hash = createHash("sha256").update(JSON.stringify([process.platform, process.arch, `${major}.${minor}`, versions]));
-    return PREFIX + hash.digest("hex").slice(0, 20);
+    const hash = createHash("sha256").update(JSON.stringify([process.platform, process.arch, versions, content]));
+    return this.#prefix + hash.digest("hex").slice(0, 20);
   }
 }
 
 const WORDS = ["install", "--no-input", "--disable-pip-version-check", "--no-cache-dir", "--retries", "1", "--timeout", "15", "--quiet"];
 
-function isSame(known: readonly string[] | undefined, wanted: readonly string[]): boolean {
-  return known !== undefined && known.length === wanted.length && known.every((one, index) => one === wanted[index]);
+/** Package → version, by the folders in which pip has noted them. */
+async function installed(site: string): Promise<PackageLock> {
+  const versions = (await readdir(site)).flatMap((folder): [string, string][] => {
+    const { name, version } = DIST_INFO.exec(folder)?.groups ?? {};
+    return name === undefined || version === undefined ? [] : [[distributionName(name), version]];
+  });
+  return Object.fromEntries(versions.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Package → version, by what pip has noted. */
-async function installed(site: string): Promise<PackageLock> {
-  const names = (await readdir(site)).filter((name) => name.endsWith(".dist-info"));
-  const versions = await Promise.all(
-    names.map(async (name): Promise<[string, string]> => {
-      const text = await readFile(join(site, name, "METADATA"), "utf8");
-      const read = (field: string): string => new RegExp(`^${field}:\\s*(.+?)\\s*$`, "m").exec(text)?.[1] ?? "";
-      return [distributionName(read("Name")), read("Version")];
-    }),
-  );
-  return Object.fromEntries(versions.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+/** Of all files, in the order of their paths. A link is what it says, and is not followed. */
+async function contentHash(site: string): Promise<string> {
+  const hash = createHash("sha256");
+  const add = async (folder: string): Promise<void> => {
+    const entries = await readdir(join(site, folder), { withFileTypes: true });
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(folder, entry.name);
+      hash.update(`\0${path}\0`);
+      if (entry.isDirectory()) await add(path);
+      else if (entry.isFile()) hash.update(await readFile(join(site, path)));
+      else if (entry.isSymbolicLink()) hash.update(await readlink(join(site, path)));
+    }
+  };
+  await add("");
+  return hash.digest("hex");
 }
 
 /** pip's own words, turned into an error that names the import. */

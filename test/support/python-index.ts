@@ -13,6 +13,8 @@ export interface PythonPackage {
   readonly files: Readonly<Record<string, string>>;
   /** Other packages that it wants, as in `other>=1`. */
   readonly requires?: readonly string[];
+  /** What it says of itself, in the place of what is true. */
+  readonly metadata?: string;
 }
 
 /** Zips a folder with names in order, as wheels are. */
@@ -49,11 +51,12 @@ export class PythonIndex {
   }
 
   /** Publishes a wheel that every Python takes. */
-  publish({ name, version, files, requires = [] }: PythonPackage): void {
+  publish({ name, version, files, requires = [], metadata: said }: PythonPackage): void {
     const stem = `${name.replaceAll("-", "_")}-${version}`;
     const source = join(this.#folder, `source-${stem}`);
     const info = `${stem}.dist-info`;
-    const metadata = ["Metadata-Version: 2.1", `Name: ${name}`, `Version: ${version}`, ...requires.map((one) => `Requires-Dist: ${one}`), ""].join("\n");
+    const metadata =
+      said ?? ["Metadata-Version: 2.1", `Name: ${name}`, `Version: ${version}`, ...requires.map((one) => `Requires-Dist: ${one}`), ""].join("\n");
     const all = {
       ...files,
       [`${info}/METADATA`]: metadata,

@@ -13,16 +13,19 @@ import tokenize
 
 _ADD_PACKAGE = re.compile(r"#\s*pipedream\s+add-package\s+(.*)")
 _OWN = frozenset(["pipedream"])
+# In a row above an import.
+_MOST_COMMENTS = 100
 
 
 def main(folder):
     with open(os.path.join(folder, "step.json"), encoding="utf-8") as file:
         step = json.load(file)
-    result = {"problems": [], "imports": [], "added": [], "hasHandler": False}
+    result = {"problems": [], "imports": [], "added": [], "hasHandler": False, "isScript": False}
     _read(step["path"], step["text"], result, is_entry=True)
     for path, text in step["files"].items():
         _read(path, text, result, is_entry=False)
     local = {path.split("/")[0].rpartition(".py")[0] or path.split("/")[0] for path in step["files"]}
+    result["isScript"] = any(one["name"].split(".")[0] in _OWN for one in result["imports"])
     result["imports"] = [one for one in result["imports"] if _is_foreign(one["name"], local)]
     with open(os.path.join(folder, "result.json"), "w", encoding="utf-8") as file:
         json.dump(result, file)
@@ -35,17 +38,18 @@ def _read(path, text, result, is_entry):
         result["problems"].append({"file": path, "line": error.lineno or 1, "column": max(1, error.offset or 1), "text": error.msg})
         return
     except (ValueError, RecursionError, MemoryError) as error:
-        result["problems"].append({"file": path, "line": 1, "text": f"Python cannot read it: {error or type(error).__name__}"})
+        result["problems"].append({"file": path, "line": 1, "text": f"Python cannot read it: {str(error) or type(error).__name__}"})
         return
     if is_entry:
         result["hasHandler"] = any(_defines_handler(statement) for statement in tree.body)
     comments = _comments(text)
     covering = {}
+    lines = text.splitlines()
     for line, comment in comments.items():
         found = _ADD_PACKAGE.match(comment)
         if found:
             result["added"].append({"requirement": found.group(1).strip(), "file": path, "line": line})
-            covering[_import_after(line, comments, text)] = True
+            covering[_import_after(line, comments, lines)] = True
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
@@ -68,13 +72,13 @@ def _comments(text):
     return found
 
 
-def _import_after(line, comments, text):
+def _import_after(line, comments, lines):
     """The line that a comment is about: its own, or the next one that is no comment."""
-    lines = text.splitlines()
     if not lines[line - 1].lstrip().startswith("#"):
         return line
+    first = line
     line += 1
-    while line in comments and line <= len(lines) and lines[line - 1].lstrip().startswith("#"):
+    while line in comments and line <= len(lines) and line < first + _MOST_COMMENTS and lines[line - 1].lstrip().startswith("#"):
         line += 1
     return line
 
@@ -100,7 +104,9 @@ def _is_foreign(name, local):
 def _is_of_python(top):
     names = getattr(sys, "stdlib_module_names", None)
     if names is not None:
-        return top in names
+        return top in names or top == "__main__"
+    if top == "__main__":
+        return True
     # Before 3.10: started without site-packages, it finds its own modules alone.
     import importlib.util
 

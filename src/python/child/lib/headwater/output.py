@@ -14,7 +14,8 @@ class LogStream(io.TextIOBase):
         super().__init__()
         self._tell = tell
         self._descriptor = descriptor
-        self._partial = ""
+        self._parts = []
+        self._size = 0
         self._lock = threading.RLock()
 
     encoding = "utf-8"
@@ -30,19 +31,45 @@ class LogStream(io.TextIOBase):
         if not isinstance(text, str):
             raise TypeError(f"write() takes a text, not {type(text).__name__}")
         with self._lock:
-            *lines, self._partial = (self._partial + text).split("\n")
-            for line in lines:
-                self._tell(_shown(line), sys._getframe(1))
-            if len(self._partial) > _LONGEST_LINE:
+            self._parts.append(text)
+            self._size += len(text)
+            if "\n" in text:
+                *lines, rest = "".join(self._parts).split("\n")
+                self._parts, self._size = [rest], len(rest)
+                for line in lines:
+                    self._tell(_shown(line), sys._getframe(1))
+            if self._size > _LONGEST_LINE:
                 self.finish_line()
         return len(text)
+
+    @property
+    def buffer(self):
+        return _Bytes(self)
+
+    def reconfigure(self, **_settings):
+        """Lines of a log have one encoding."""
 
     def finish_line(self):
         """What was printed without a line end is a line when its call has ended."""
         with self._lock:
-            text, self._partial = self._partial, ""
+            text, self._parts, self._size = "".join(self._parts), [], 0
         if text:
             self._tell(_shown(text), None)
+
+
+class _Bytes(io.RawIOBase):
+    """For code that writes bytes to `sys.stdout.buffer`."""
+
+    def __init__(self, stream):
+        super().__init__()
+        self._stream = stream
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self._stream.write(bytes(data).decode("utf-8", "backslashreplace"))
+        return len(data)
 
 
 def _shown(line):

@@ -3,22 +3,40 @@
 import os
 import traceback
 
-_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _LONGEST = 100_000
 
 
 def threw(error, path, url):
     """`path`: of the step's file in tracebacks; `url`: under which the server knows it."""
-    told = traceback.TracebackException.from_exception(error)
+    told = _told(error)
     _leave_out_own_frames(told, set())
     stack = "".join(told.format()).strip()[-_LONGEST:]
     line = _line_in(error, path)
     if line is not None:
         # The server reads the place from this line.
         stack = f"{stack}\n    at {url}:{line}"
-    message = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
+    message = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else _text(error)
+    if isinstance(error, PermissionError) and any(frame.filename.endswith(("subprocess.py", "popen_fork.py")) for frame in told.stack):
+        message += " (steps may not start programs; --allow-run true lets one, inside the wall: pd update <workflow>)"
     name = type(error).__name__
     return {"kind": "threw", "error": {"name": name[:_LONGEST], "message": message[:_LONGEST], "stack": stack}}
+
+
+def _told(error):
+    try:
+        return traceback.TracebackException.from_exception(error)
+    except Exception:
+        # Its text cannot be made.
+        return traceback.TracebackException(type(error), None, error.__traceback__)
+
+
+def _text(error):
+    """An exception may throw again when it is asked what it says."""
+    try:
+        return str(error)
+    except Exception as again:
+        return f"(its text cannot be made: {type(again).__name__})"
 
 
 def _line_in(error, path):

@@ -3,6 +3,10 @@
 from .plain import plain
 
 
+# As in domain/limits.ts.
+_LONGEST_KEY = 10_000
+
+
 class MissingKey(KeyError, TypeError):
     """The hosted platform documents TypeError; Python's own mappings raise KeyError."""
 
@@ -74,4 +78,8 @@ def _ttl(ttl):
 def _key(key):
     if not isinstance(key, str):
         raise TypeError(f"a key of a data store is a text, not {key!r}")
+    if len(key) > _LONGEST_KEY:
+        raise ValueError(f"a key of a data store has {len(key)} characters, and may have {_LONGEST_KEY}")
+    if any("\ud800" <= character <= "\udfff" for character in key):
+        raise ValueError(f"a key of a data store is half of a character: {key!r:.100}")
     return key

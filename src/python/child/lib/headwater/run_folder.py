@@ -2,11 +2,12 @@
 
 import base64
 import os
-import shutil
 import stat
 
 _PART = 192 * 1024
 _MOST_BYTES = 512 * 2**20
+_MOST_FILES = 10_000
+_DEEPEST = 100
 
 
 class RunFolder:
@@ -48,6 +49,10 @@ class RunFolder:
                 f"all files of one run in /tmp may have {_MOST_BYTES // 2**20} MB together, "
                 f"and these have {-(-size // 2**20)}: remove what no later step needs"
             )
+        # What is gone, or has become something else, makes room for what is new.
+        for path, found in self._given.items():
+            if path not in now or now[path][0] != found[0]:
+                self._ask({"operation": "remove-file", "path": path})
         for path, found in now.items():
             if self._given.get(path) == found:
                 continue
@@ -55,9 +60,6 @@ class RunFolder:
                 self._ask({"operation": "make-folder", "path": path})
             else:
                 self._send_file(path)
-        for path in self._given:
-            if path not in now:
-                self._ask({"operation": "remove-file", "path": path})
 
     def _send_file(self, path):
         with open(os.path.join(self._path, path), "rb") as file:
@@ -72,36 +74,58 @@ class RunFolder:
                 if is_last:
                     return
 
-    def clear(self):
-        for name in os.listdir(self._path) if os.path.isdir(self._path) else []:
-            if name in self._ignored:
-                continue
-            place = os.path.join(self._path, name)
-            if os.path.isdir(place) and not os.path.islink(place):
-                shutil.rmtree(place, ignore_errors=True)
-            else:
-                os.unlink(place)
-
     def _look(self, note):
         """Path -> what it is now; folders before what is in them."""
         found = {}
-
-        def look(folder):
-            with os.scandir(os.path.join(self._path, folder)) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
-            for entry in listed:
-                path = f"{folder}/{entry.name}" if folder else entry.name
-                if path in self._ignored:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    found[path] = ("folder", 0)
-                    look(path)
-                elif entry.is_file(follow_symlinks=False):
-                    facts = entry.stat()
-                    found[path] = ("file", facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, stat.S_IMODE(facts.st_mode))
-                elif note is not None:
-                    note(f"/tmp/{path} is neither a file nor a folder, and the steps after this one do not have it")
-
-        if os.path.isdir(self._path):
-            look("")
+        left = [entry for entry in _entries(self._path) if entry.name not in self._ignored]
+        while left:
+            entry = left.pop()
+            path = os.path.relpath(entry.path, self._path)
+            if not _is_text(path):
+                if note is not None:
+                    note(f"{entry.path!a} has a name that is no text, and the steps after this one do not have it")
+            elif entry.is_dir(follow_symlinks=False):
+                found[path] = ("folder", 0)
+                if path.count("/") >= _DEEPEST:
+                    raise ValueError(f"/tmp/{path[:200]}… lies more than {_DEEPEST} folders deep, which no later step can have")
+                os.chmod(entry.path, 0o700)
+                left.extend(sorted(_entries(entry.path), key=lambda one: one.name, reverse=True))
+            elif entry.is_file(follow_symlinks=False):
+                facts = entry.stat()
+                found[path] = ("file", facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, stat.S_IMODE(facts.st_mode))
+            elif note is not None:
+                note(f"/tmp/{path} is neither a file nor a folder, and the steps after this one do not have it")
+            if len(found) > _MOST_FILES:
+                raise ValueError(f"one run may keep {_MOST_FILES} files and folders in /tmp: remove what no later step needs")
         return found
+
+
+def clear_folder(path, ignored):
+    """Raises OSError where something stays."""
+    left = [entry for entry in _entries(path) if entry.name not in ignored]
+    folders = []
+    while left:
+        entry = left.pop()
+        if entry.is_dir(follow_symlinks=False):
+            os.chmod(entry.path, 0o700)
+            folders.append(entry.path)
+            left.extend(_entries(entry.path))
+        else:
+            os.unlink(entry.path)
+    for folder in reversed(folders):
+        os.rmdir(folder)
+
+
+def _entries(folder):
+    if not os.path.isdir(folder):
+        return []
+    with os.scandir(folder) as entries:
+        return list(entries)
+
+
+def _is_text(path):
+    try:
+        path.encode("utf-8")
+        return True
+    except UnicodeEncodeError:
+        return False

@@ -14,6 +14,7 @@ def lead_through_door(path):
     door = _Door(path)
     _lead_sockets(door)
     _lead_lookups(door)
+    return door
 
 
 class _Door:
@@ -24,6 +25,7 @@ class _Door:
         self._lock = threading.Lock()
         self._asked = 0
         self._answers = {}
+        self.is_open = True
         threading.Thread(target=self._listen, daemon=True).start()
 
     def ask(self, question):
@@ -55,6 +57,7 @@ class _Door:
                 if waiting is not None:
                     waiting[1] = answer
                     waiting[0].set()
+        self.is_open = False
         for waiting in list(self._answers.values()):
             waiting[0].set()
 
@@ -66,7 +69,15 @@ def _lead_sockets(door):
     def connect(self, address):
         if self.family not in (socket.AF_INET, socket.AF_INET6):
             return _CONNECT(self, address)
-        host, port = address[0], address[1]
+        if self.type != socket.SOCK_STREAM:
+            raise OSError(errno.EACCES, "a step reaches others by connections alone: datagrams do not leave")
+        host, port = address[0].decode() if isinstance(address[0], (bytes, bytearray)) else address[0], address[1]
+        if not isinstance(port, int):
+            raise TypeError(f"a port is a number, not {port!r}")
+        if not 0 <= port <= 65535:
+            raise OverflowError("connect(): port must be 0-65535.")
+        if not isinstance(host, str) or not host or len(host) > 255:
+            raise socket.gaierror(socket.EAI_NONAME, f"{host!r:.100} is no name of a host")
         family = 4 if self.family == socket.AF_INET else 6
         question = {"kind": "connect", "host": host, "port": port, "family": family if _is_name(host) else 0}
         granted = door.ask(question)

@@ -8,6 +8,9 @@ from .plain import json_text, plain
 
 _DAY_MS = 24 * 60 * 60 * 1000
 _LONGEST_WAIT_MS = 365 * _DAY_MS
+# As in domain/limits.ts.
+_LONGEST_NAME = 10_000
+_LONGEST_BODY = 9_000_000
 
 
 class HandedBack(dict):
@@ -108,8 +111,13 @@ def response_of(given):
     if not isinstance(given, dict):
         raise TypeError(f"pd.respond takes a dictionary with status, headers and body, not {given!r:.200}")
     text, encoding, content_type = _body(given.get("body"))
+    if len(text) > _LONGEST_BODY:
+        raise ValueError(f"pd.respond: the body has {len(text)} characters, and may have {_LONGEST_BODY}")
     headers = {} if content_type is None else {"content-type": content_type}
     for name, value in (given.get("headers") or {}).items():
+        for part in [name, *(value if isinstance(value, (list, tuple)) else [])]:
+            if len(str(part)) > _LONGEST_NAME:
+                raise ValueError(f"pd.respond: a header has {len(str(part))} characters, and may have {_LONGEST_NAME}")
         if value is not None:
             headers[str(name).lower()] = [str(one) for one in value] if isinstance(value, (list, tuple)) else str(value)
     return {"status": _status(given.get("status")), "headers": headers, "body": text, "encoding": encoding}
@@ -122,8 +130,8 @@ def _status(given):
         status = int(given)
     except (TypeError, ValueError):
         status = 0
-    if status < 100 or status > 599:
-        raise ValueError(f"pd.respond: status is a whole number from 100 to 599, not {given!r}")
+    if status < 200 or status > 599:
+        raise ValueError(f"pd.respond: status is a whole number from 200 to 599, not {given!r}")
     return status
 
 

@@ -10,14 +10,14 @@ import sys
 import threading
 import time
 import types
-from urllib.parse import urlparse
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlparse
 
 from .failure import threw
 from .output import LogStream
 from .pd import HandedBack, Pd, StepExports
 from .pipe import Pipe
 from .plain import json_text, plain
+from .run_folder import RunFolder, clear_folder
 
 # As in sandbox/protocol.ts: changes when a message changes.
 _PROTOCOL = 11
@@ -25,6 +25,7 @@ _DOOR_WORD = "through-the-door"
 _NOTHING_DONE = {"emits": [], "stateChanges": {}, "touched": {}}
 # Beside what the step may take: the interpreter, and the stacks of its threads.
 _OWN_MEMORY_MB = 96
+_SHARED_MB = 768
 _current_script = None
 
 
@@ -48,14 +49,17 @@ class StepHost:
         self._asking = threading.Lock()
         self._call = None
         self._step = None
+        self._process = os.getpid()
+        self._of_thread = threading.local()
         self._folder = os.getcwd()
         self._temporary = os.environ.get("TMPDIR", "/tmp")
         self._ignored = frozenset(os.listdir(self._temporary) if os.path.isdir(self._temporary) else [])
+        self._door = None
         _limit_memory(words)
         if _DOOR_WORD in words:
             from .network_door import lead_through_door
 
-            lead_through_door(os.path.join(os.path.dirname(self._folder), "door"))
+            self._door = lead_through_door(os.path.join(os.path.dirname(self._folder), "door"))
         self._streams = [LogStream(self._teller(level), descriptor) for level, descriptor in (("stdout", 1), ("stderr", 2))]
         sys.stdin = open(os.devnull, encoding="utf-8")
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = self._streams
@@ -87,13 +91,13 @@ class StepHost:
         os._exit(0)
 
     def _load(self, message):
-        os.environ.update(message["env"])
-        path = url2pathname(urlparse(message["url"]).path)
-        with open(path, encoding="utf-8") as file:
+        path = unquote(urlparse(message["url"]).path)
+        with open(path, encoding="utf-8-sig") as file:
             text = file.read()
         with open(os.path.join(os.path.dirname(path), "step.json"), encoding="utf-8") as file:
             facts = json.load(file)
         try:
+            os.environ.update(message["env"])
             self._step = Step(text, facts, url=message["url"], site=os.path.join(os.path.dirname(path), "site"))
             self._pipe.send({"type": "child:loaded", "definition": {"hasRun": True}})
         except MemoryError:
@@ -103,6 +107,8 @@ class StepHost:
             self._pipe.send({"type": "child:load-failed", "outcome": threw(error, facts["path"], message["url"])})
 
     def _run_call(self, message):
+        if not (self._clear() and self._is_network_there()):
+            self._give_back(message)
         call = self._call = StepCall(message, self, self._step.kinds)
         report = {"exports": {}, "sends": []}
         end = {"outcome": {"kind": "returned"}}
@@ -116,9 +122,27 @@ class StepHost:
         except BaseException as error:
             end["outcome"] = threw(error, self._step.path, self._step.url)
             end["report"] = _report_of_failure(report)
+        if os.getpid() != self._process:
+            # A copy that the step has made of its process; the call is that of the other one.
+            os._exit(0)
         self._finish_lines()
         self._call = None
         self._pipe.send({"type": "child:done", "id": call.id, "part": _NOTHING_DONE, **end})
+
+    def _clear(self):
+        """Another run must not find what one has left. False: something stays, as where a thread goes on writing."""
+        try:
+            os.chdir(self._folder)
+            clear_folder(self._temporary, self._ignored)
+            return True
+        except OSError:
+            return False
+
+    def _give_back(self, message):
+        """A call that this process is no good for: it is made in another one."""
+        reason = "its process could not be made ready for it"
+        self._pipe.send({"type": "child:done", "id": message["id"], "outcome": {"kind": "interrupted", "reason": reason}, "part": _NOTHING_DONE})
+        os._exit(0)
 
     def _called(self, call, message, report):
         if message["method"]["kind"] != "action":
@@ -126,8 +150,6 @@ class StepHost:
         files = message.get("files")
         if files is None:
             return self._returned(call, report)
-        from .run_folder import RunFolder
-
         folder = RunFolder(self._temporary, call.ask, self._ignored)
         try:
             folder.fetch(files["isEmpty"])
@@ -135,8 +157,7 @@ class StepHost:
             folder.keep(call.note)
             return returned
         finally:
-            os.chdir(self._folder)
-            folder.clear()
+            self._clear()
 
     def _returned(self, call, report):
         """As JSON text; None: nothing."""
@@ -150,13 +171,16 @@ class StepHost:
             return None
         return json_text(value, "what the step returns")
 
+    def _is_network_there(self):
+        return self._door is None or self._door.is_open
+
     def ask(self, call_id, request):
         """The server's answer: a message with `value`, where there is one. Raises RuntimeError with what it says is wrong."""
         waiting = queue.SimpleQueue()
         with self._asking:
             self._asked += 1
             number = self._asked
-        self._answers[number] = waiting
+            self._answers[number] = waiting
         self._pipe.send({"type": "child:ask", "id": call_id, "number": number, "request": request})
         answer = waiting.get()
         if answer.get("error") is not None:
@@ -171,8 +195,15 @@ class StepHost:
         place = None if self._step is None else self._step.place_of(frame)
         if place is not None:
             line["rawFrom"] = place
+        self._pipe.send({"type": "child:log", "id": self._call_of_thread(), "line": line})
+
+    def _call_of_thread(self):
+        """Threads of an earlier call go on printing into its log, and not into that of the next one."""
         call = self._call
-        self._pipe.send({"type": "child:log", "id": None if call is None else call.id, "line": line})
+        if threading.current_thread() is not threading.main_thread():
+            call = getattr(self._of_thread, "call", None) or call
+            self._of_thread.call = call
+        return None if call is None else call.id
 
     def _teller(self, level):
         return lambda text, frame: self.log(level, text, frame)
@@ -221,6 +252,8 @@ class Step:
             add_local_modules(facts["files"])
         self._code = compile(text, self.path, "exec", dont_inherit=True)
         self._module = self._run_module() if facts["hasHandler"] else None
+        if self._module is not None and not callable(getattr(self._module, "handler", None)):
+            raise TypeError("handler is no function when the file is loaded: a step in Python wants def handler(pd)")
 
     def call(self, call, report):
         if self._module is None:
@@ -291,10 +324,11 @@ def _limit_memory(words):
     import resource
 
     most = (int(given[0].partition("=")[2]) + _OWN_MEMORY_MB) * 2**20
-    _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if hard != resource.RLIM_INFINITY:
-        most = min(most, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    # Shared memory is no data to the kernel; libraries reserve much that they do not use.
+    for kind, wanted in ((resource.RLIMIT_DATA, most), (resource.RLIMIT_AS, most + _SHARED_MB * 2**20)):
+        _soft, hard = resource.getrlimit(kind)
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (limit, limit))
 
 
 def _die_without_memory():
