@@ -28,7 +28,7 @@ export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: 
   [accountCommands, ["keys", "accounts", "secrets"]],
   [configCommands, ["config"]],
   [serverCommands, ["up", "serve", "doctor", "backup", "restore", "down", "status", "mcp", "completion", "complete"]],
-  [projectCommands, ["apply", "export"]],
+  [projectCommands, ["apply", "import", "export"]],
   [remoteCommands, ["login", "logout", "push", "pull"]],
 ];
 

@@ -16,6 +16,8 @@ export interface ComponentCode {
   readonly packagesAsOf?: string;
   /** Props that its workflow declares for it, by name: a file in Python has no place for them. */
   readonly declares?: JsonObject;
+  /** The Python that it was written for, as in `3.12`. */
+  readonly wantsPython?: string;
 }
 
 /** Whether it is written in Python. */

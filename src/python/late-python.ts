@@ -86,7 +86,7 @@ export class LatePython<Packages extends PackageResolver> implements AsyncDispos
     const tool = pythonTool(python, { enclosure, ownFolder, signal });
     const interpreter = { path: python.path, readable: [...python.readable, ownFolder], flags: ["-I", "-S", "-B", "-X", "utf8"] };
     return {
-      bundler: pythonBundler({ python: tool, runFolder, clock }),
+      bundler: pythonBundler({ version: python.version, python: tool, runFolder, clock }),
       packages: new PythonPackages({ python, tool, folder: packagesFolder, allowScripts, clock }),
       runner: new PythonRunner({ ...settings, interpreter, entry: join(ownFolder, ENTRY) }),
     };

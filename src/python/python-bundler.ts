@@ -18,6 +18,8 @@ const CHECK_TIMEOUT_MS = 30_000;
 const MOST_CHARACTERS = 1_000_000;
 
 export interface PythonBundlerPorts {
+  /** As in `3.11.7`. */
+  readonly version: string;
   readonly python: Interpreter;
   /** Where folders may be made for a moment. */
   readonly runFolder: string;
@@ -44,6 +46,7 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
   return {
     kind: "built",
     hash: hashOf(code),
+    warnings: olderThanWanted(ports.version, code.wantsPython),
     bundle: {
       code: code.text,
       map: lineMap(code),
@@ -52,6 +55,13 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
       python: { files: modules, props: code.declares ?? {}, hasHandler: checked.hasHandler },
     },
   };
+}
+
+/** A newer Python runs what was written for an older one, as a rule; the other way round it may not even be read. */
+function olderThanWanted(version: string, wanted: string | undefined): readonly string[] {
+  const [minor, wantedMinor] = [version, wanted ?? "3"].map((text) => Number(text.split(".")[1] ?? 0));
+  if (wanted === undefined || minor === undefined || wantedMinor === undefined || minor >= wantedMinor) return [];
+  return [`it is written for Python ${wanted}, and steps run on ${version} here: --python or PD_PYTHON names another one for the server`];
 }
 
 /** Path from the step's folder → text. */

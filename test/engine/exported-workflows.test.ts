@@ -313,3 +313,32 @@ describe("ids of elsewhere in an exported folder", () => {
     await expect(server.api.delete("/v1/data_stores/mine")).rejects.toMatchObject({ code: "PD_CONFLICT" });
   });
 });
+
+describe("the built-in filter", () => {
+  const filter = (rules: string, goesOn: string): Record<string, string> => {
+    const files = workflowOf({ after: codeStep("return 1;") });
+    const step = `- namespace: filter\n  runtime: nodejs20.x\n  uses: ./filter/entry.js\n  props:\n    _filter: { continue: '${goesOn}', rules: ${rules} }\n`;
+    return { ...files, [WORKFLOW_FILE]: (files[WORKFLOW_FILE] ?? "").replace("- namespace: after", `${step}- namespace: after`) };
+  };
+  const THERE = '{ t: and, r: [{ a: "{{steps.trigger.event.url}}", op: exist, b: "" }, { t: or, r: [{ a: "{{steps.trigger.event.none}}", op: "!exist" }] }] }';
+
+  it.each([
+    ["false", { url: "x" }, false],
+    ["false", {}, true],
+    ["true", { url: "x" }, true],
+    ["true", {}, false],
+  ])("that says continue: %s for %j goes on: %s", async (goesOn, event, isReached) => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(server, filter(THERE, goesOn));
+    expect(workflow.record["warnings"]).toEqual([]);
+    expect((await workflow.run(event)).steps.map(({ namespace }) => namespace)).toEqual(isReached ? ["filter", "after"] : ["filter"]);
+  });
+
+  it("with an operator that nobody here knows is refused with its line", async () => {
+    const server = await TestServer.inMemory();
+    await expect(deployWorkflow(server, filter('{ t: and, r: [{ a: "{{steps.trigger.event.url}}", op: "str/", b: x }] }', "false"))).rejects.toMatchObject({
+      code: "PD_BUILD_FAILED",
+      message: expect.stringMatching(/workflow\.yaml:8: step filter is a filter: the operator "str\/" of _filter is not known here \(exist, !exist are\)/),
+    });
+  });
+});

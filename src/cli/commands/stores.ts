@@ -1,6 +1,7 @@
 import { isAgreed } from "../ask/agree.ts";
 import { PdError } from "../../domain/errors.ts";
-import { ownMember, textAsJson } from "../../domain/json.ts";
+import { isJsonObject, ownMember, textAsJson } from "../../domain/json.ts";
+import { readJsonFile } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
@@ -55,6 +56,30 @@ export async function unset(cli: CliContext, name: string, key: string): Promise
   const gone = await client.dataStores.unset(name, key);
   if (!gone.deleted) throw notSet("unset", key);
   return printRecord(cli, gone, () => printNote(cli, `Unset ${key}`));
+}
+
+/** `pd stores import <file>`: values of data stores from elsewhere, as JSON: store → key → value. Stores that are not there are made. */
+export async function importValues(cli: CliContext, path: string): Promise<number> {
+  const given = await readJsonFile(path, "values of data stores");
+  const wrong = (what: string): PdError =>
+    new PdError("PD_BAD_INPUT", `Cannot import ${path}: ${what}`, { fix: 'It wants JSON such as {"my-store": {"key": "value"}}' });
+  const stores = Object.entries(given);
+  if (stores.length === 0) throw wrong("it names no data store");
+  for (const [name, values] of stores)
+    if (!isJsonObject(values))
+      throw wrong(`${JSON.stringify(name)} is ${JSON.stringify(values)?.slice(0, 100) ?? "nothing"}, and wants an object of keys and values`);
+  const client = await connect(cli);
+  const known = new Set((await client.dataStores.list()).map(({ name }) => name));
+  const counts: { name: string; keys: number }[] = [];
+  for (const [name, values] of stores) {
+    if (!known.has(name)) await client.dataStores.create({ name });
+    const entries = Object.entries(isJsonObject(values) ? values : {});
+    for (const [key, value] of entries) await client.dataStores.set(name, key, { value: value ?? null });
+    counts.push({ name, keys: entries.length });
+  }
+  return printRecord(cli, counts, () => {
+    for (const { name, keys } of counts) printLine(cli, `${name}: ${keys} ${keys === 1 ? "value" : "values"} set`);
+  });
 }
 
 function notSet(verb: string, key: string): PdError {

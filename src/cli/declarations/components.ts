@@ -84,4 +84,8 @@ function storeCommands(stores: Command, run: Run): void {
     .command("unset <name> <key>")
     .description("Delete a value")
     .action((name, key, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).unset(cli, name, key)));
+  stores
+    .command("import <file>")
+    .description("Set values that a JSON file has, as store, key and value; stores that are not there are made")
+    .action((file, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).importValues(cli, file)));
 }

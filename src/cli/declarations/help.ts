@@ -13,7 +13,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Deliver events": ["subscribe", "listen", "webhooks", "subscriptions", "deliveries"],
   "Accounts, registries and stores": ["accounts", "registry", "stores", "publish", "unpublish"],
   "The server": ["up", "serve", "down", "status", "doctor", "backup", "restore", "keys", "secrets", "config", "mcp", "completion", "complete"],
-  "Git and other servers": ["apply", "export", "login", "logout", "push", "pull"],
+  "Git and other servers": ["apply", "import", "export", "login", "logout", "push", "pull"],
 };
 
 /** Commands in groups, and two examples below the help of each. */

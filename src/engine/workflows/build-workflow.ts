@@ -4,6 +4,7 @@ import { isJsonObject, isSameJson, parseJson } from "../../domain/json.ts";
 import type { ComponentCode, SavedComponent } from "../../domain/saved-component.ts";
 import type { FileProblem } from "../../domain/bounded-yaml.ts";
 import { type CodeStep, type StepCode, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
+import { FILTER_CODE, FILTER_PROP, filterProblem } from "../../domain/workflow/filter-step.ts";
 import { NO_MAIL_SERVER, mailServerIn } from "../../domain/mail.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 import type { Bundler } from "../../ports/bundler.ts";
@@ -204,12 +205,12 @@ async function fileStep(
   { code: given, known }: { code: Exclude<StepCode, { kind: "registry" }>; known: SavedComponent | undefined },
 ): Promise<SavedComponent> {
   const { path } = given;
-  const text = files[path];
+  const text = files[path] ?? builtInCode(step);
   if (text === undefined)
     throw buildFailed(WORKFLOW_FILE, [{ text: `step ${step.namespace} uses ./${path}, which is not in the folder`, file: WORKFLOW_FILE, line: step.line }]);
   const own =
     given.kind === "python"
-      ? { path, text, files: pythonFiles(files, path), declares: given.declares }
+      ? { path, text, files: pythonFiles(files, path), declares: given.declares, ...(given.version === undefined ? {} : { wantsPython: given.version }) }
       : await ownCode(ports.bundler, { path, text, files: codeFiles(files, path) });
   const code = packagesAsOf === undefined ? own : { ...own, packagesAsOf };
   if (known?.hash === ports.bundler.hashOf(code)) return known;
@@ -242,6 +243,14 @@ async function ownCode(bundler: Bundler, code: ComponentCode): Promise<Component
 
 function codeFiles(files: WorkflowFiles, entry: string): Record<string, string> {
   return Object.fromEntries(Object.entries(files).filter(([path]) => path !== entry && /\.([mc]?[jt]sx?|json)$/.test(path)));
+}
+
+/** Of steps whose code the hosted platform does not export. Throws PD_BUILD_FAILED for rules that are not known here. */
+function builtInCode({ namespace, props, propLines, line }: CodeStep): string | undefined {
+  if (props[FILTER_PROP] === undefined) return undefined;
+  const problem = filterProblem(props[FILTER_PROP]);
+  if (problem === undefined) return FILTER_CODE;
+  throw refusedFile([{ line: propLines[FILTER_PROP] ?? line, problem: `step ${namespace} is a filter: ${problem}` }]);
 }
 
 /** Those of the step's own folder, but for its entry. */

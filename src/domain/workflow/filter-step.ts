@@ -1,0 +1,46 @@
+import { type JsonValue, isJsonObject } from "../json.ts";
+
+/**
+ * The hosted platform's built-in Filter. An export has its rules as the prop `_filter` and no code: seen in public
+ * exports, and documented nowhere. `continue: 'false'` ends the run when the rules match, any other value goes on only
+ * then (a reading). Rules are `{ t: and | or, r: [...] }`, and `{ a, op, b }`.
+ */
+export const FILTER_PROP = "_filter";
+
+/** Operators whose meaning is known. */
+const OPERATORS: ReadonlySet<string> = new Set(["exist", "!exist"]);
+
+/** Why the rules cannot be followed; `undefined`: they can. */
+export function filterProblem(given: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(given) || given["rules"] === undefined) return `${FILTER_PROP} wants rules`;
+  return ruleProblem(given["rules"]);
+}
+
+function ruleProblem(rule: JsonValue): string | undefined {
+  if (!isJsonObject(rule)) return `a rule of ${FILTER_PROP} is ${JSON.stringify(rule)}, and wants t and r, or a and op`;
+  const { t, r, op } = rule;
+  if (Array.isArray(r)) {
+    if (t !== "and" && t !== "or") return `rules of ${FILTER_PROP} are joined by ${JSON.stringify(t ?? null)}; and and or are known here`;
+    return r.map(ruleProblem).find((problem) => problem !== undefined);
+  }
+  if (typeof op === "string" && OPERATORS.has(op)) return undefined;
+  return `the operator ${JSON.stringify(op ?? null)} of ${FILTER_PROP} is not known here (${[...OPERATORS].join(", ")} are): write the step as if: "{{…}}" with then:, or as code that calls $.flow.exit`;
+}
+
+/** Its code. */
+export const FILTER_CODE = `export default defineComponent({
+  name: "Filter",
+  props: { ${FILTER_PROP}: { type: "any" } },
+  async run({ $ }) {
+    const isThere = (value) => value !== undefined && value !== null;
+    const matches = ({ t, r, a, op }) => {
+      if (Array.isArray(r)) return t === "and" ? r.every(matches) : r.some(matches);
+      return op === "exist" ? isThere(a) : !isThere(a);
+    };
+    const { continue: goesOn, rules } = this.${FILTER_PROP};
+    const isMatch = matches(rules);
+    if (isMatch === (String(goesOn) === "false")) return $.flow.exit(isMatch ? "the rules of the filter match" : "the rules of the filter do not match");
+    return isMatch;
+  },
+});
+`;
