@@ -92,19 +92,21 @@ export function passing(number: number): string {
 export const SCHEDULED_TIMEOUT = 21;
 const NEVER_IN_TORTURE = '- schedule: { cron: "0 0 29 2 *" }\n';
 
-/** A workflow: two steps that tell of themselves, and a wait between them that no process holds. */
+/** A workflow: steps that tell of themselves, one in Python between them, and a wait that no process holds. */
 export function flow(version: number): Readonly<Record<string, string>> {
   const step = (run: string): string => `export default defineComponent({ async run({ steps, $ }) { ${run} } });`;
   const told = (name: string): string => `$.send.emit({ request: steps.trigger.event.body.request, step: "${name}", version: ${version} });`;
   const isScheduled = version % 2 === 1;
   const settings = `{ concurrency: 8, timeout: ${isScheduled ? SCHEDULED_TIMEOUT : 20} }`;
   const schedule = isScheduled ? NEVER_IN_TORTURE : "";
-  const listed = FLOW_STEPS.map((name) => `- namespace: ${name}\n  uses: "./${name}/entry.mjs"\n`).join("");
+  const listed = FLOW_STEPS.map((name) => `- namespace: ${name}\n  uses: "./${name}/entry.mjs"\n`);
+  const python = '- namespace: python\n  runtime: python3.9\n  uses: "./python/entry.py"\n';
   return {
-    "workflow.yaml": `schema: workflow/2022.04\nname: flow\nsettings: ${settings}\ntriggers:\n- http: {}\n${schedule}steps:\n${listed}`,
+    "workflow.yaml": `schema: workflow/2022.04\nname: flow\nsettings: ${settings}\ntriggers:\n- http: {}\n${schedule}steps:\n${listed[0] ?? ""}${python}${listed.slice(1).join("")}`,
+    "python/entry.py": `import time\ndef handler(pd):\n    time.sleep(0.02)\n    return [pd.steps["first"]["$return_value"], ${version}]\n`,
     "first/entry.mjs": step(`await new Promise((done) => setTimeout(done, Math.random() * 60)); ${told("first")} return ${version};`),
     "middle/entry.mjs": step(
-      `if (steps.first.$return_value !== ${version}) throw new Error("another version's step"); ${told("middle")} $.flow.delay(Math.random() * 400);`,
+      `if (JSON.stringify([steps.first.$return_value, ...steps.python.$return_value]) !== "[${version},${version},${version}]") throw new Error("another version's step"); ${told("middle")} $.flow.delay(Math.random() * 400);`,
     ),
     "last/entry.mjs": step(told("last")),
   };

@@ -50,9 +50,24 @@ describe("a server with workflows that is killed", () => {
 
   it("in any step: each step's commit is there once, in order, and no acknowledged request is lost", async () => {
     const home = await PdHome.make();
-    const code = (namespace: string) =>
-      codeStep(`await new Promise((end) => setTimeout(end, 15)); $.send.emit({ n: steps.trigger.event.body, step: "${namespace}" });`);
-    const files = workflowOf(Object.fromEntries(STEPS.map((namespace) => [namespace, code(namespace)])), { head: "triggers:\n- http: {}\n" });
+    // Every other step is in Python, which emits nothing: what it returns is told by the step after it.
+    const isPython = (index: number): boolean => index % 2 === 1;
+    const python = (namespace: string): string =>
+      `import time\ndef handler(pd):\n    time.sleep(0.015)\n    return {"n": pd.steps["trigger"]["event"]["body"], "step": "${namespace}"}\n`;
+    const code = (namespace: string, before: string | undefined): string =>
+      codeStep(
+        `${before === undefined ? "" : `$.send.emit(steps.${before}.$return_value);`} await new Promise((end) => setTimeout(end, 15)); $.send.emit({ n: steps.trigger.event.body, step: "${namespace}" });`,
+      );
+    const codes = STEPS.map((namespace, index): [string, string] => [namespace, isPython(index) ? python(namespace) : code(namespace, STEPS[index - 1])]);
+    const written = workflowOf(Object.fromEntries([...codes, ["end", codeStep(`$.send.emit(steps.${STEPS.at(-1)}.$return_value);`)]]), {
+      head: "triggers:\n- http: {}\n",
+    });
+    const files = Object.fromEntries(
+      Object.entries(written).map(([path, text]) => {
+        if (path !== "workflow.yaml") return [isPython(Number(/^step(\d)/.exec(path)?.[1] ?? 0)) ? path.replace("entry.js", "entry.py") : path, text];
+        return [path, text.replaceAll(/nodejs20\.x(\n {2}uses: "\.\/step[13579]\/entry)\.js/g, "python3.12$1.py")];
+      }),
+    );
     const folder = await folderOf(home, files);
     let server = await home.up();
     const { triggers } = await home.json("deploy", folder);
