@@ -42,7 +42,7 @@ function pickVictim(server: TorturedServer, random: Random): { pid: number; what
 
 function whatIs(command: string): string {
   if (/^\S*(bwrap|prlimit)/.test(command)) return "enclosure";
-  if (command.includes("child.cjs")) return "component";
+  if (command.includes("child.cjs") || command.includes("/python/main.py")) return "component";
   if (command.includes("esbuild")) return "compiler";
   return /\bnpm\b/.test(command) ? "npm" : "other";
 }
