@@ -314,6 +314,18 @@ describe("ids of elsewhere in an exported folder", () => {
   });
 });
 
+describe("an expression", () => {
+  it("that reads a step which the workflow does not have is a warning with its line, and the nearest name", async () => {
+    const files = workflowOf({ fetch: codeStep("return 1;"), use: codeStep("return this.a;", 'a: { type: "any", optional: true }') });
+    const yaml = `${files[WORKFLOW_FILE] ?? ""}  props:\n    a: "{{steps.fetsh.$return_value}} {{steps['trigger'].event}} {{steps.fetch?.x}} {{steps['none']}}"\n`;
+    const workflow = await deployWorkflow(await TestServer.inMemory(), { ...files, [WORKFLOW_FILE]: yaml });
+    expect(workflow.record["warnings"]).toEqual([
+      "workflow.yaml:11: prop a of use reads steps.fetsh, and no step is called that (did you mean fetch?)",
+      "workflow.yaml:11: prop a of use reads steps.none, and no step is called that",
+    ]);
+  });
+});
+
 describe("the built-in filter", () => {
   const filter = (rules: string, goesOn: string): Record<string, string> => {
     const files = workflowOf({ after: codeStep("return 1;") });

@@ -57,15 +57,17 @@ export interface BuiltWorkflow extends WorkflowPlan {
 export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWishes): Promise<BuiltWorkflow> {
   const { files, isDeployed = false } = wishes;
   const { workflow, warnings } = await readFiles(files, isDeployed);
-  const { checkStep } = await import("../../domain/workflow/step-props.ts");
+  const [{ checkStep }, { unknownSteps }] = await Promise.all([import("../../domain/workflow/step-props.ts"), import("../../domain/workflow/step-names.ts")]);
   const steps = new Map<string, SavedComponent>();
   const hasMailServer = mailServerIn(await ports.store.listAccounts()) !== undefined;
   if (workflow.settings.mailsErrors && !hasMailServer)
     warnings.push(`settings.error_notification tells nobody of errors: ${NO_MAIL_SERVER}; pd subscribe <workflow> <url> --channel '$errors' tells a program`);
   const notes = [...warnings, ...memoryNotes(workflow, ports.settings)];
   const problems: FileProblem[] = [];
+  const names = new Set([...everyStep(workflow.steps)].map(({ namespace }) => namespace));
   for (const step of everyStep(workflow.steps)) {
     if (step.kind !== "code") continue;
+    notes.push(...unknownSteps(step, names).map(inWorkflowFile));
     const found = await orNoted(stepComponent(ports, { ...wishes, step, packagesAsOf: workflow.settings.packagesAsOf }), wishes.failures);
     if (found === undefined) continue;
     const { component, note } = found;

@@ -1,0 +1,19 @@
+import type { FileProblem } from "../bounded-yaml.ts";
+import { nearestTo } from "../did-you-mean.ts";
+import { expressionsIn } from "./expressions.ts";
+import type { CodeStep } from "./workflow.ts";
+
+const READS = /\bsteps\s*(?:(?:\?\.|\.)\s*([A-Za-z_$][\w$]*)|(?:\?\.)?\[\s*["'`]([^"'`\]]+)["'`]\s*\])/g;
+
+/** Steps that its expressions read and that the workflow does not have: what they come to is `undefined`. `names`: of all steps. */
+export function unknownSteps({ namespace, line, props, propLines }: CodeStep, names: ReadonlySet<string>): readonly FileProblem[] {
+  return Object.entries(props).flatMap(([prop, value]) => {
+    const read = expressionsIn(value ?? null).flatMap((expression) => [...expression.matchAll(READS)].map(([, plain, quoted]) => plain ?? quoted ?? ""));
+    const unknown = [...new Set(read)].filter((name) => name !== "trigger" && !names.has(name));
+    const nearest = nearestTo(unknown, names);
+    return unknown.map((name, index) => ({
+      line: propLines[prop] ?? line,
+      problem: `prop ${prop} of ${namespace} reads steps.${name}, and no step is called that${nearest[index] ?? ""}`,
+    }));
+  });
+}
