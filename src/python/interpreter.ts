@@ -6,18 +6,18 @@ import { isRecord, parseJson } from "../domain/json.ts";
 import type { OtherProgram } from "../sandbox/enclosure.ts";
 import { runCommand } from "../system/run-command.ts";
 
-/** The Python of this machine, and what it needs of the machine's files. */
+/** The Python interpreter of this machine, and the files it reads. */
 export interface Python extends OtherProgram {
   /** As in `3.11.7`. */
   readonly version: string;
-  /** Folder that pip lies in; absent: it has none. */
+  /** The folder that contains pip. Undefined when pip is not installed. */
   readonly pipFolder?: string;
 }
 
 const LEAST_MINOR = 9;
 const ASK_TIMEOUT_MS = 20_000;
 
-/** Prints what this program wants to know, as JSON. */
+/** A script that prints the version, the path and the folders of the interpreter as JSON. */
 const QUESTION = `
 import importlib.util, json, os, sys, sysconfig
 paths = sysconfig.get_paths()
@@ -32,7 +32,7 @@ print(json.dumps({
 }))
 `;
 
-/** `given`: a command or a path. Throws PD_PYTHON_MISSING with what to install. */
+/** `given` is a command or a path. Throws PD_PYTHON_MISSING, which says what to install. */
 export async function findPython(given: string, signal: AbortSignal): Promise<Python> {
   const ran = await runCommand(given, ["-I", "-c", QUESTION], { folder: tmpdir(), signal, timeoutMs: ASK_TIMEOUT_MS }).catch((error: unknown) => {
     if (error instanceof PdError && error.code === "PD_STOPPING") throw error;
@@ -42,7 +42,7 @@ export async function findPython(given: string, signal: AbortSignal): Promise<Py
   if (ran.code !== 0 || !isRecord(told)) throw missing(given, ran.output.trim().slice(-300) || `it ended with ${ran.code}`);
   const version = Array.isArray(told["version"]) ? told["version"].map(Number) : [];
   const [major = 0, minor = 0] = version;
-  if (major !== 3 || minor < LEAST_MINOR) throw missing(given, `it is Python ${version.join(".")}, and steps want 3.${LEAST_MINOR} or newer`);
+  if (major !== 3 || minor < LEAST_MINOR) throw missing(given, `it is Python ${version.join(".")}, and steps need 3.${LEAST_MINOR} or newer`);
   const folders = Array.isArray(told["folders"]) ? told["folders"].map(String) : [];
   const { shared, pip, path } = told;
   return {
@@ -54,5 +54,5 @@ export async function findPython(given: string, signal: AbortSignal): Promise<Py
 }
 
 function missing(given: string, reason: string): PdError {
-  return new PdError("PD_PYTHON_MISSING", `Cannot run steps in Python: ${JSON.stringify(given)} is no Python that can be used: ${reason}`);
+  return new PdError("PD_PYTHON_MISSING", `Cannot run steps in Python: ${JSON.stringify(given)} cannot be used as Python: ${reason}`);
 }

@@ -26,7 +26,7 @@ export interface LatePythonSettings extends Omit<ChildSettings, "entry" | "inter
 /** The entry of a step's process, in the folder of the Python files of this program. */
 const ENTRY = "main.py";
 
-/** Plugs that know Python beside what they know already. Python is looked for when the first step wants it. */
+/** Adds Python to the bundler, the package resolver and the runner. It looks for the interpreter when the first Python step is built. */
 export class LatePython<Packages extends PackageResolver> implements AsyncDisposable {
   readonly #plugs: CodePlugs<Packages>;
   readonly #settings: LatePythonSettings;
@@ -66,7 +66,7 @@ export class LatePython<Packages extends PackageResolver> implements AsyncDispos
     await opened?.runner[Symbol.asyncDispose]();
   }
 
-  /** Throws PD_PYTHON_MISSING. One that was not found is looked for again: it may have been installed. */
+  /** Throws PD_PYTHON_MISSING. The next call looks again, because Python may have been installed since. */
   #python() {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined;

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { parse } from "ini";
 import { isRecord } from "../domain/json.ts";
 
-/** What pip is told of the index, of proxies and of certificates: the user's own settings. */
+/** The user's pip settings: the index, proxies and certificates. */
 export interface PipSettings {
   readonly env: Readonly<Record<string, string>>;
-  /** Files and folders that they name. */
+  /** Files and folders that the settings name. */
   readonly readable: readonly string[];
 }
 
 const VARIABLES = /^(?:PIP_\w+|LANG|LC_\w+|(?:https?|no|all)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE)$/i;
 
-/** Reads what pip would find by itself, had it the user's home. */
+/** Reads the settings that pip would find in the home folder. Inside the wall pip has another home. */
 export function pipSettings(environment: Readonly<Record<string, string | undefined>>, home = homedir()): PipSettings {
   const env = Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => (value !== undefined && VARIABLES.test(name) ? [[name, value]] : [])));
   const ofUser = [
@@ -24,7 +24,7 @@ export function pipSettings(environment: Readonly<Record<string, string | undefi
   const file = ofUser.find((path) => path !== undefined && existsSync(path));
   const files = ["/etc/pip.conf", ...(file === undefined ? [] : [file])].filter((path) => existsSync(path));
   const named = [...Object.values(env), ...files.flatMap(valuesIn)].flatMap(pathsIn);
-  // What a user wants for installs of their own.
+  // These two settings are meant for the user's own installs, and would break this one.
   const own = { PIP_REQUIRE_VIRTUALENV: "0", PIP_USER: "0" };
   return {
     env: { ...env, ...own, ...(file === undefined ? {} : { PIP_CONFIG_FILE: file }) },

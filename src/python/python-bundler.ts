@@ -26,7 +26,7 @@ export interface PythonBundlerPorts {
   readonly clock: Pick<Clock, "randomText">;
 }
 
-/** Reads a step in Python by Python's own parser: nothing of it runs. */
+/** Parses a Python step with Python's own parser. None of its code runs. */
 export function pythonBundler(ports: PythonBundlerPorts): Bundler {
   return { bundle: (code) => bundle(ports, code), hashOf };
 }
@@ -39,7 +39,7 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
   const added = readAll(checked.added.map(({ requirement, file, line }) => ({ text: requirement, place: { file, line } })));
   const problems = [...checked.problems, ...added.problems, ...(listed?.problems ?? [])];
   if (!checked.hasHandler && problems.length === 0 && !checked.isScript)
-    problems.push({ file: code.path, line: 1, text: "it has no handler: a step in Python wants def handler(pd)" });
+    problems.push({ file: code.path, line: 1, text: "it has no handler: a step in Python needs def handler(pd)" });
   if (problems.length > 0) return { kind: "failed", problems };
   // A list beside the code is all that is installed.
   const packages = distinct([...added.specs, ...(listed?.specs ?? importedPackages(checked.imports))]);

@@ -31,7 +31,7 @@ const DIST_INFO = /^(?<name>[A-Za-z0-9._]+)-(?<version>[^-]+)\.dist-info$/;
 const MOST_FACTS = 1_000_000;
 const PREFIX = "py-";
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
-/** pip says so each time that a connection fails, and goes on as if the package were not there. */
+/** pip prints this for each failed connection, and then reports that the package does not exist. */
 const SILENT_INDEX = /Retrying \(Retry\(|NewConnectionError|Max retries exceeded/;
 
 /**
@@ -60,7 +60,7 @@ export class PythonPackages implements PackageResolver {
     const kept = specs.every(({ name }) => lock[name] !== undefined) ? await this.#known(requirements, lock) : undefined;
     if (kept !== undefined) return kept;
     const key = JSON.stringify(requirements);
-    // Several steps that are deployed at once may want the same.
+    // Steps that are deployed at the same time share one install.
     const install = this.#installs.get(key) ?? this.#install(specs, requirements, () => progress?.({ step: "installing", subject: requirements.join(", ") }));
     this.#installs.set(key, install);
     return install.finally(() => this.#installs.delete(key));
@@ -117,7 +117,7 @@ export class PythonPackages implements PackageResolver {
     return newest === undefined ? undefined : { folder: newest.folder, lock: newest.lock };
   }
 
-  /** `undefined`: there is no such set. */
+  /** Returns undefined when the folder does not exist or is damaged. */
   async #factsOf(name: string): Promise<{ readonly requirements: readonly string[]; readonly lock: PackageLock } | undefined> {
     const facts = parseJson((await readPlainFile(join(this.locate(name), FACTS), MOST_FACTS).catch(() => undefined)) ?? "");
     if (!isRecord(facts) || !Array.isArray(facts["requirements"]) || !isRecord(facts["lock"]) || facts["name"] !== name) return undefined;
@@ -125,13 +125,13 @@ export class PythonPackages implements PackageResolver {
     return { requirements: facts["requirements"].map(String), lock };
   }
 
-  /** Native parts are made for one version of Python. */
+  /** Native code is built for one minor version of Python. */
   get #prefix(): string {
     const [major, minor] = this.#settings.python.version.split(".");
     return `${PREFIX}${major}.${minor}-`;
   }
 
-  /** By what lies in it, too: a package may say that it is another. */
+  /** The hash covers the files, because a package can claim another package's name. */
   #folderName(lock: PackageLock, content: string): string {
     const versions = Object.entries(lock).toSorted(([a], [b]) => (a < b ? -1 : 1));
     const hash = createHash("sha256").update(JSON.stringify([process.platform, process.arch, versions, content]));

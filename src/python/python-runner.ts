@@ -6,10 +6,10 @@ import { type StartTries, startUnit } from "../sandbox/start-unit.ts";
 import { processIfWanted, whileWanted } from "../sandbox/wanted-load.ts";
 
 const LOAD_DEADLINE_MS = 30_000;
-/** What the process of a step reads of it beside its text. */
+/** The file with facts about the step, beside its code. */
 const FACTS = "step.json";
 
-/** Runs steps in Python in processes of their own, inside the same wall as all others. */
+/** Runs Python steps in separate processes inside the wall. */
 export class PythonRunner implements Runner {
   readonly #settings: ChildSettings;
   readonly #stop = new AbortController();
@@ -24,7 +24,7 @@ export class PythonRunner implements Runner {
     this.#refuse(code);
     const tries: StartTries = { signal, isStopping: () => this.#stop.signal.aborted, explain };
     const unit = await startUnit(() => this.#load(code, events, signal), tries);
-    // Its process tells that it is loaded; what it takes is told by its workflow.
+    // The workflow file declares the props of a Python step.
     unit.definition = { type: "action", props: code.bundle.python?.props ?? {}, hasRun: true };
     return unit;
   }
@@ -38,7 +38,7 @@ export class PythonRunner implements Runner {
     await Promise.all([...this.#children].map((child) => child.exited));
   }
 
-  /** Nothing but the wall holds code in Python: Node's permission model knows nothing of it. */
+  /** Only the wall limits Python code: Node's permission model does not apply to it. */
   #refuse({ allowsPrograms, isCutOff }: UnitCode): void {
     if (isCutOff === true)
       throw new PdError("PD_SANDBOX_UNAVAILABLE", "Cannot rehearse a step in Python: third parties are answered for in JavaScript alone", {

@@ -284,7 +284,7 @@ describe("a step in Python is refused", () => {
 
   it.each([
     ["that Python cannot read", pythonWorkflow({ py: "def handler(pd):\n    return (\n" }), /py\/entry\.py:2:\d+: .*'\(' was never closed/],
-    ["without a handler", pythonWorkflow({ py: "print('x')\n" }), /py\/entry\.py:1: it has no handler: a step in Python wants def handler\(pd\)/],
+    ["without a handler", pythonWorkflow({ py: "print('x')\n" }), /py\/entry\.py:1: it has no handler: a step in Python needs def handler\(pd\)/],
     [
       "whose module throws",
       pythonWorkflow({ py: "import os\nKEY = os.environ['NONE']\ndef handler(pd): pass\n" }),
@@ -316,7 +316,7 @@ describe("a step in Python is refused", () => {
 
   it("where there is no Python, with what to install", async () => {
     expect(await problemOf(pythonWorkflow({ py: "def handler(pd): pass" }), { python: "/nonexistent/python" })).toMatch(
-      /Cannot run steps in Python: "\/nonexistent\/python" is no Python that can be used/,
+      /Cannot run steps in Python: "\/nonexistent\/python" cannot be used as Python/,
     );
   });
 

@@ -253,7 +253,7 @@ class Step:
         self._code = compile(text, self.path, "exec", dont_inherit=True)
         self._module = self._run_module() if facts["hasHandler"] else None
         if self._module is not None and not callable(getattr(self._module, "handler", None)):
-            raise TypeError("handler is no function when the file is loaded: a step in Python wants def handler(pd)")
+            raise TypeError("handler is no function when the file is loaded: a step in Python needs def handler(pd)")
 
     def call(self, call, report):
         if self._module is None:
