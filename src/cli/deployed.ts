@@ -23,7 +23,9 @@ export async function findDeployed(client: Client, word: string): Promise<Deploy
   if (workflow.record !== undefined) return { kind: "workflow", record: workflow.record };
   // The one that knows something near.
   const near = [source.error, workflow.error].find((error) => error?.message.includes("did you mean") === true);
-  throw near ?? source.error ?? new PdError("PD_SOURCE_NOT_FOUND", `Cannot find source ${JSON.stringify(word)}`);
+  throw (
+    near ?? new PdError("PD_SOURCE_NOT_FOUND", `Cannot find a source or workflow ${JSON.stringify(word)}`, { fix: "pd list sources, or pd list workflows" })
+  );
 }
 
 /** The same for what cannot be taken back: by id or slug alone. */

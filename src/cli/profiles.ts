@@ -58,7 +58,11 @@ export async function findProfile(name: string | undefined, environment: Environ
   const own = ownMember(config, name);
   const found = isRecord(own) ? profileIn(own, name) : await hostedProfile(name, environment);
   if (found === undefined)
-    throw new PdError("PD_NO_PROFILE", `Cannot use the profile ${JSON.stringify(name)}: nobody has logged in to it`, { fix: `pd login -p ${name}` });
+    throw new PdError("PD_NO_PROFILE", `Cannot use the profile ${JSON.stringify(name)}: nobody has logged in to it`, {
+      fix: isHostedProfile(name)
+        ? "Write api_key = <your key> into ~/.config/pipedream/config, where the hosted platform's own command keeps it"
+        : `pd login -p ${name}`,
+    });
   return found;
 }
 

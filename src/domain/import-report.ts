@@ -44,7 +44,7 @@ export function reportLines(workflows: readonly ImportedWorkflow[]): readonly st
   const lines = workflows.flatMap((workflow) => [
     `${workflow.slug ?? workflow.name}: ${resultWords(workflow)}${workflow.slug === undefined ? ` (${workflow.place})` : ""}`,
     ...workflow.endpoints.map(({ before, here }) => `  address ${before} is now ${here}`),
-    ...workflow.todo.map((one) => `  to do: ${one}`),
+    ...workflow.todo.map((one) => `  to do: ${one.split("\n").slice(0, 3).join("\n    ")}`),
     ...workflow.notes.map((one) => `  note: ${one}`),
   ]);
   return [...lines, "", countLine(workflows)];
@@ -74,7 +74,7 @@ export function reportPage(workflows: readonly ImportedWorkflow[]): string {
       "</section>",
   );
   const style =
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}section{border-top:1px solid #bbb;padding:.5rem 0}.waits,.failed,.left{font-weight:bold}li{overflow-wrap:anywhere}";
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}section{border-top:1px solid #bbb;padding:.5rem 0}.waits,.failed,.left{font-weight:bold}li{overflow-wrap:anywhere;white-space:pre-wrap}";
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Imported workflows</title><style>${style}</style></head><body><h1>Imported workflows</h1><p>${escaped(countLine(workflows))}</p>${sections.join("")}</body></html>\n`;
 }
 

@@ -112,7 +112,7 @@ describe("pd", () => {
     expect(await home.pd("events", "echo")).toEqual({
       code: 1,
       stdout: "",
-      stderr: 'Error: Cannot find source "echo": no source has this id, slug or name\nTry: pd list sources\n[PD_SOURCE_NOT_FOUND]\n',
+      stderr: 'Error: Cannot find a source or workflow "echo"\nTry: pd list sources, or pd list workflows\n[PD_SOURCE_NOT_FOUND]\n',
     });
     expect(await home.pd("down")).toMatchObject({ code: 0, stderr: "Stopped\n" });
     expect(await home.pd("status")).toMatchObject({ code: 1, stdout: expect.stringContaining("Not running") });

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { strToU8, zipSync } from "fflate";
@@ -85,7 +86,7 @@ describe("pd import of a synced repository", () => {
     expect([first.code, results(first.stdout)]).toEqual([1, { Hello: "deployed", Listens: "deployed", Wants: "waits", Off: "deployed", Broken: "failed" }]);
     const { Hello: hello, Wants: wants, Off: off } = reportOf(first.stdout);
     expect(hello?.["endpoints"]).toEqual([{ before: "hi_old001", here: expect.stringMatching(/^http:/) }]);
-    expect(wants?.["todo"]).toEqual(["pd accounts connect slack, then import again with --map apn_old=<its name>"]);
+    expect(wants?.["todo"]).toEqual(["pd accounts connect slack, then the same command again with --map apn_old=<its name>"]);
     expect([off?.["active"], off?.["todo"]]).toEqual([false, ["start it when you want it to run: pd update off --activate"]]);
     expect(await readFile(report, "utf8")).toContain('<h2>Wants</h2><p class="waits">not deployed yet</p>');
 
@@ -117,6 +118,34 @@ describe("pd import of a synced repository", () => {
       { Hello: "unchanged", Listens: "unchanged", Wants: "unchanged", Off: "unchanged", Broken: "deployed" },
     ]);
     expect((await home.pd("import", path, "--yes")).stdout).toMatch(/5 workflows: 5 unchanged$/m);
+  });
+
+  it("refuses choices that cannot be carried out, all at once and before anything is deployed", async () => {
+    const home = await PdHome.inProcess();
+    const path = await repository(home);
+    await home.file("repo/project/broken-p_aaaaaa5/code/entry.js", STEP);
+    const refused = await home.pd(
+      "import",
+      path,
+      "--yes",
+      "--map",
+      "apn_old=nobody",
+      "--map",
+      "ti_old003=banana",
+      "--map",
+      "ds_typo=x",
+      "--report",
+      "report.txt",
+    );
+    expect(refused.code).toBe(2);
+    for (const problem of [
+      "no workflow here has the id ds_typo",
+      'apn_old is to be "nobody", and no account of slack has this name',
+      'ti_old003 is to be {"cron":"banana"}',
+    ])
+      expect(refused.stderr).toContain(problem);
+    expect((await home.pd("import", path, "--yes", "--report", "none/report.txt")).stderr).toContain("there is no folder none");
+    expect((await home.pd("list", "workflows", "--json")).stdout).toBe("[]\n");
   });
 
   it("of what is none says so, and asks before it changes anything", async () => {
@@ -161,6 +190,8 @@ describe("pd import of a project's ZIP", () => {
       { id: "p_zip0002", name: "Never ran", status: "skipped_never_deployed" },
     ];
     const path = await zipFile(home, archive([ZIPPED], entries));
+    expect((await home.pd("import", path, "--dry-run")).stdout).toMatch(/^From a ZIP +ready/m);
+    expect(existsSync(join(home.folder, "workflows"))).toBe(false);
     const { code, stdout } = await home.pd("import", path, "--yes", "--json");
     const { "From a ZIP": done, "Never ran": left } = reportOf(stdout);
     expect([code, done?.["result"], left?.["result"], left?.["notes"]]).toEqual([1, "deployed", "left", ["it was not exported: skipped_never_deployed"]]);

@@ -1,6 +1,7 @@
 /** What the guides show is what happens: every code block is used, in order, and every flag that is named exists. */
-import { readFile, readdir } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { strToU8, zipSync } from "fflate";
 import ini from "ini";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { buildProgram } from "../../src/cli/program.ts";
@@ -117,6 +118,41 @@ describe("the code blocks of", () => {
     expect(JSON.parse(await readFile(join(home.folder, "pd.schema.json"), "utf8"))).toHaveProperty("properties");
   });
 
+  it("docs/leaving-pipedream.md", async () => {
+    const guide = await Guide.open("docs/leaving-pipedream.md");
+    const { home } = guide;
+    expect(guide.next("sh")).toContain("git clone");
+    // The step that saves data stores there saves them here, too, and what it returns can be imported.
+    const saving = guide.next("js");
+    await home.file("save/workflow.yaml", "name: Save\nsteps:\n- namespace: save\n  uses: ./save/entry.mjs\n  props: { first: orders }\n");
+    await home.file("save/save/entry.mjs", saving);
+    await home.pd("stores", "create", "orders");
+    await home.pd("stores", "set", "orders", "k", "1");
+    await home.pd("deploy", "save");
+    const { returned } = savedOf((await home.pd("run", "save")).stdout);
+    await home.file("stores.json", returned);
+    expect(guide.next("ini")).toContain("api_key");
+    expect(guide.next("sh")).toContain("pd registry add");
+    expect(guide.next("sh")).toContain("pd pull --all --from pipedream");
+    expect(await guide.runs("sh", (text) => text.split("\n")[0] ?? "")).toMatchObject({ code: 0, stdout: expect.stringContaining("first: 1 value set") });
+    await home.file(
+      "your-project/hello/workflow.yaml",
+      "schema: workflow/2022.04\nname: Hello\ntriggers:\n- id: hi_x\nsteps:\n- namespace: a\n  uses: ./a/entry.mjs\n",
+    );
+    await home.file("your-project/hello/a/entry.mjs", "export default defineComponent({ run: ({ steps }) => [steps.trigger.event.n, process.env.REGION] });");
+    await home.file("variables.env", "REGION=eu\n");
+    await home.file("event.json", '{"n":1}');
+    expect(await guide.runs()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Hello +ready/m) });
+    const imported = await guide.runs("sh", (text) => (text.split("\n")[0] ?? "").replace("--report", "--yes --report"));
+    expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("hello: deployed") });
+    expect(await guide.runs("sh", (text) => text.replaceAll("<workflow>", "hello"))).toMatchObject({ code: 0, stdout: expect.stringContaining('[1,"eu"]') });
+    const manifest = JSON.stringify({ schema: "project-export/2026.01", workflows: [] });
+    await writeFile(join(home.folder, "project_export-proj_1.zip"), zipSync({ "manifest.json": strToU8(manifest) }));
+    expect(await guide.runs()).toMatchObject({ code: 0 });
+    expect(await guide.runs()).toMatchObject({ code: 0, stdout: expect.stringContaining("manifest.json") });
+    expect(guide.next("sh")).toContain("pd import --from pipedream p_abc123");
+  });
+
   it("docs/operating.md", async () => {
     const guide = await Guide.open("docs/operating.md");
     const { code, stdout } = await guide.runs();
@@ -222,8 +258,10 @@ describe("the code blocks of", () => {
     for (const line of again.trim().split("\n").slice(1)) expect(dev.shown()).toContain(line.trim());
     const files = guide.next("");
     for (const name of await readdir(join(guide.home.folder, "say-hello"))) expect(files).toContain(name);
-    for (const text of [guide.next("yaml"), `schema: workflow/2022.04\nname: N\nsteps:\n${guide.next("yaml")}`])
-      expect(readWorkflow(text)).toMatchObject({ kind: "valid", warnings: [] });
+    const steps = (): string => `schema: workflow/2022.04\nname: N\nsteps:\n${guide.next("yaml")}`;
+    const texts = [guide.next("yaml"), steps()];
+    expect(guide.next("python")).toContain("def handler(pd):");
+    for (const text of [...texts, steps()]) expect(readWorkflow(text)).toMatchObject({ kind: "valid", warnings: [] });
   });
 });
 
@@ -254,6 +292,11 @@ describe("the guides", () => {
     expect(wrong).toEqual([]);
   });
 });
+
+/** What a step that saves data stores has returned, as the guide has it copied. */
+function savedOf(shown: string): { readonly returned: string } {
+  return { returned: /\$return_value: (.*)$/m.exec(shown)?.[1] ?? "" };
+}
 
 /** Without what only moves lines to the right. */
 function flat(code: string): string {

@@ -90,8 +90,10 @@ export class Guide {
   }
 }
 
+/** A block in a list is indented. */
 function blocksIn(markdown: string): readonly Block[] {
-  return [...markdown.matchAll(/^```([a-z]*)\n([^]*?)^```$/gm)].map(([, language = "", text = ""]) => ({ language, text }));
+  const found = markdown.matchAll(/^( *)```([a-z]*)\n([^]*?)^ *```$/gm);
+  return [...found].map(([, indent = "", language = "", text = ""]) => ({ language, text: text.replaceAll(new RegExp(`^${indent}`, "gm"), "") }));
 }
 
 /** Ids, ports, times and what is left out are anything. */

@@ -1,4 +1,6 @@
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import { type Client, everyPage } from "../../client/client.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
@@ -8,6 +10,7 @@ import { isAgreed } from "../ask/agree.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import { type CodeFlags, givenEnv } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
+import { checkChosen } from "../import/check-chosen.ts";
 import { chooseMissing } from "../import/choose.ts";
 import { type ExportedWorkflow, findExported, isArchive } from "../import/exported-workflow.ts";
 import { type Chosen, type PlannedImport, choiceFor, inOrder, missingAccounts, planImport, stateWords } from "../import/plan-import.ts";
@@ -29,15 +32,34 @@ export interface ImportFlags extends StandFlags, Pick<CodeFlags, "env" | "envFil
 export async function importWorkflows(cli: CliContext, given: readonly string[], flags: ImportFlags): Promise<number> {
   if (flags.explain === true) return explain(cli, given);
   const [stand, env] = [standOf(flags), await givenEnv(flags)];
+  if (flags.report !== undefined) await checkReport(flags.report);
+  if (flags.dryRun !== true) return importInto(cli, given, { flags, stand, env });
+  // Nothing is to be there afterwards that was not there before.
+  const into = await mkdtemp(join(tmpdir(), "headwater-import-"));
+  try {
+    return await importInto(cli, given, { flags: { ...flags, into }, stand, env });
+  } finally {
+    await rm(into, { recursive: true, force: true });
+  }
+}
+
+/** Throws PD_BAD_INPUT for a report that could not be written after all the work. */
+async function checkReport(path: string): Promise<void> {
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  if (folder?.isDirectory() !== true) throw new PdError("PD_BAD_INPUT", `Cannot write the report ${path}: there is no folder ${dirname(path)}`);
+}
+
+async function importInto(cli: CliContext, given: readonly string[], { flags, stand, env }: Importing): Promise<number> {
   const exported = await exportedOf(cli, given, flags);
   const client = await connect(cli);
   if (flags.from !== undefined && flags.dryRun !== true) await pullSources(cli, client, { exported, flags, from: flags.from });
   const plans = inOrder(await planAll(cli, client, { exported, env }));
+  await checkChosen(client, plans, stand);
   if (!cli.isJson) showPlan(cli, plans, { stand, env });
   if (flags.dryRun === true) return endWithoutChange(cli, plans, { stand, env });
-  const isOpen = plans.some(({ exported: { folder }, isSame, problems }) => folder !== undefined && !isSame && problems.length === 0);
+  const isOpen = plans.some(({ exported: { folder }, problems }) => folder !== undefined && problems.length === 0);
   if (isOpen && canAsk(cli, flags) && flags.yes !== true) await chooseMissing(cli, client, { plans, stand, env });
-  const goesOn = !isOpen || (await isAgreed(cli, { ...flags, yes: flags.yes, question: "Deploy what is ready?", attempted: "import" }));
+  const goesOn = !isOpen || (await isAgreed(cli, { ...flags, yes: flags.yes, question: "Deploy what is ready?", attempted: "import", isUsual: true }));
   const results: ImportedWorkflow[] = [];
   for (const planned of plans) results.push(goesOn ? await carryOut(cli, client, { planned, stand, env }) : untouched(planned, stand));
   await tell(cli, results, flags.report);
@@ -56,6 +78,11 @@ async function pullSources(
   const aside = cli.isJson ? { ...cli, isJson: false, stdout: cli.stderr } : cli;
   for (const id of new Set(ids.filter((one) => !known.has(one))))
     await pull(aside, [id], { from, withState: true, events: "100", yes: flags.yes, prompt: flags.prompt }).catch((error: unknown) => printError(aside, error));
+}
+
+interface Importing extends Chosen {
+  readonly flags: ImportFlags;
+  readonly env: Record<string, string>;
 }
 
 async function exportedOf(cli: CliContext, given: readonly string[], flags: ImportFlags): Promise<readonly ExportedWorkflow[]> {
@@ -102,12 +129,14 @@ function showPlan(cli: CliContext, plans: readonly PlannedImport[], chosen: Chos
     ),
   );
   const names = new Map(plans.map(({ exported, plan }) => [exported.folder?.id, plan?.name]));
-  const ids = plans.flatMap(({ plan, exported }) =>
+  const ids = plans.flatMap(({ plan, exported, before }) =>
     (plan?.foreign ?? []).map((one) => [
       one.id,
       one.app === undefined ? one.kind : `${one.kind} of ${one.app}`,
       plan?.name ?? exported.name,
-      names.has(one.id) && one.kind === "source" ? `${names.get(one.id) ?? one.id}, which is imported as well` : chosenFor(one, chosen.stand),
+      names.has(one.id) && one.kind === "source"
+        ? `${names.get(one.id) ?? one.id}, which is imported as well`
+        : chosenFor(withKnown(one, before), chosen.stand),
     ]),
   );
   if (ids.length > 0) printLine(cli, `\n${table(["id in the export", "is", "for", "becomes"], ids)}`);
@@ -116,6 +145,12 @@ function showPlan(cli: CliContext, plans: readonly PlannedImport[], chosen: Chos
   if (rows.length > 0) printLine(cli, `\n${table(["component", "from registry"], rows)}`);
   for (const { exported, problems } of plans) for (const problem of problems) printLine(cli, `\n${exported.place}: ${problem}`);
   printLine(cli, "");
+}
+
+/** What stood for it at the last import. */
+function withKnown<Planned extends { readonly id: string; readonly here?: string | undefined }>(planned: Planned, before: WorkflowRecord | undefined): Planned {
+  const here = before?.foreign.find(({ id }) => id === planned.id)?.here;
+  return here === undefined ? planned : { ...planned, here };
 }
 
 function chosenFor({ id, kind, here }: { readonly id: string; readonly kind: string; readonly here?: string | undefined }, stand: Stand): string {
@@ -152,12 +187,13 @@ async function carryOut(cli: CliContext, client: Client, { planned, stand, env }
   if (folder === undefined || plan === undefined || problems.length > 0 || missingAccounts(planned, stand).length > 0) return untouched(planned, stand);
   const { env: own, ...chosen } = choiceFor(planned, { stand, env });
   const isChosen = [...Object.values(chosen), own].some((one) => Object.keys(one).length > 0);
-  if (before !== undefined && isSame && !isChosen) return resultOf(planned, before, "unchanged");
+  if (before !== undefined && isSame && !isChosen) return resultOf(planned, before, { result: "unchanged" });
   try {
     const { workflow, isNew } = await sendWorkflow(cli, client, { folder, flags: { prompt: false }, env: own, chosen });
     const isUnchanged =
       isSame && before !== undefined && JSON.stringify(before.foreign) === JSON.stringify(workflow.foreign) && isSameJson(before.env, workflow.env);
-    return resultOf(planned, workflow, isNew ? "deployed" : isUnchanged ? "unchanged" : "updated");
+    const result = isNew ? "deployed" : isUnchanged ? "unchanged" : "updated";
+    return resultOf(planned, workflow, { result, given: isNew ? [] : Object.keys(own) });
   } catch (error) {
     return { ...untouched(planned, stand), result: "failed", todo: [messageOf(error)] };
   }
@@ -171,11 +207,15 @@ function untouched(planned: PlannedImport, stand: Stand): ImportedWorkflow {
   if (exported.folder === undefined)
     return { ...base, result: "left", todo: [], notes: [...(exported.left === undefined ? [] : [exported.left]), ...exported.notes] };
   if (problems.length > 0) return { ...base, ...known, result: "failed", todo: problems };
-  const todo = missingAccounts(planned, stand).map(({ id, app }) => `pd accounts connect ${app}, then import again with --map ${id}=<its name>`);
+  const todo = missingAccounts(planned, stand).map(({ id, app }) => `pd accounts connect ${app}, then the same command again with --map ${id}=<its name>`);
   return { ...base, ...known, result: "waits", todo };
 }
 
-function resultOf(planned: PlannedImport, workflow: WorkflowRecord, result: ImportedWorkflow["result"]): ImportedWorkflow {
+function resultOf(
+  planned: PlannedImport,
+  workflow: WorkflowRecord,
+  { result, given = [] }: { result: ImportedWorkflow["result"]; given?: readonly string[] },
+): ImportedWorkflow {
   const { exported, plan } = planned;
   const { id, name_slug: slug, active, foreign, env, warnings } = workflow;
   const unset = (plan?.variables ?? []).filter((name) => !env.includes(name));
@@ -197,7 +237,7 @@ function resultOf(planned: PlannedImport, workflow: WorkflowRecord, result: Impo
       ...unset.map((name) => `give the variable ${name}: pd update ${slug} --env ${name}=…`),
       ...(active ? [] : [`start it when you want it to run: pd update ${slug} --activate`]),
     ],
-    notes: [...exported.notes, ...warnings],
+    notes: [...exported.notes, ...warnings, ...(given.length === 0 ? [] : [`its variables were set: ${given.join(", ")}`])],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { parseGivenTimer } from "../../domain/schedule.ts";
 import { lookAt } from "../accounts/account-flags.ts";
 import { askNewAccount } from "../accounts/ask-account.ts";
 import { input, password, search } from "../ask/prompts.ts";
@@ -20,7 +21,7 @@ interface Choosing {
 
 /** Asks once for each id that stands for nothing yet, and for each variable. What is left for later stays out. */
 export async function chooseMissing(cli: CliContext, client: Client, { plans, stand, env }: Choosing): Promise<void> {
-  const open = plans.filter(({ isSame, problems }) => !isSame && problems.length === 0);
+  const open = plans.filter(({ plan, problems }) => plan !== undefined && problems.length === 0);
   for (const planned of open)
     for (const { id, app, usedBy } of missingAccounts(planned, stand)) {
       const chosen = await askAccount(cli, client, { id, app, usedBy: `${usedBy.join(", ")} of ${planned.plan?.name ?? ""}` });
@@ -45,7 +46,10 @@ export async function chooseMissing(cli: CliContext, client: Client, { plans, st
   for (const [id, usedBy] of openIds(open, "schedule", stand.schedules)) {
     const text = await holdingTerminal(() =>
       input(
-        { message: `When does ${id} of ${usedBy} fire? A cron expression, or seconds between; Enter leaves it for later` },
+        {
+          message: `When does ${id} of ${usedBy} fire? A cron expression, or a number of seconds such as 300; Enter leaves it for later`,
+          validate: (answer) => answer.trim() === "" || scheduleProblem(answer.trim()),
+        },
         { input: cli.stdin, output: cli.stderr },
       ),
     );
@@ -57,6 +61,12 @@ export async function chooseMissing(cli: CliContext, client: Client, { plans, st
     );
     if (value !== "") env[name] = value;
   }
+}
+
+/** What is wrong with a schedule as a person types it; true: nothing. */
+function scheduleProblem(text: string): string | true {
+  const parsed = parseGivenTimer(scheduleOf(text));
+  return typeof parsed === "string" ? `The schedule ${parsed}` : true;
 }
 
 /** Id → workflows that use it, of those that stand for nothing. */

@@ -27,7 +27,7 @@ export async function planImport(client: Client, exported: ExportedWorkflow, env
   const isSame = before !== undefined && (await isSameFolder(client, before, folder));
   try {
     const plan = await client.workflows.plan({ files: folder.files, env });
-    const problems = plan.problems.map(({ message, fix }) => (fix === undefined ? message : `${message} (${fix})`));
+    const problems = plan.problems.map(({ code, message, fix }) => (fix === undefined || code === "PD_BUILD_FAILED" ? message : `${message} (${fix})`));
     return { exported, plan, ...(before === undefined ? {} : { before }), isSame, problems };
   } catch (error) {
     if (!(error instanceof PdError) || error.status >= 500) throw error;
@@ -103,6 +103,8 @@ export function stateWords(planned: PlannedImport, { stand, env }: Chosen): stri
     ...(accounts.length === 0 ? [] : [`needs accounts of ${[...new Set(accounts.map(({ app }) => app))].join(", ")}`]),
     ...(variables.length === 0 ? [] : [`needs variables ${variables.join(", ")}`]),
   ];
-  const words = needs.length > 0 ? needs.join("; ") : isSame ? "here already, unchanged" : before === undefined ? "ready" : "ready, replaces what is here";
+  const isChosen = (before?.foreign ?? []).some(({ id }) => [stand.accounts, stand.stores, stand.sources, stand.schedules].some((chosen) => id in chosen));
+  const known = isSame && !isChosen ? "here already, unchanged" : "ready, replaces what is here";
+  const words = needs.length > 0 ? needs.join("; ") : before === undefined ? "ready" : known;
   return plan?.inactive === true ? `${words}; inactive in the export` : words;
 }

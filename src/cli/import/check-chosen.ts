@@ -1,0 +1,27 @@
+import type { Client } from "../../client/client.ts";
+import { PdError } from "../../domain/errors.ts";
+import { parseGivenTimer } from "../../domain/schedule.ts";
+import type { Stand } from "../workflows/deploy-workflow.ts";
+import type { PlannedImport } from "./plan-import.ts";
+
+/** Throws PD_BAD_INPUT for a choice that cannot be carried out: all of them at once, before anything is deployed. */
+export async function checkChosen(client: Client, plans: readonly PlannedImport[], stand: Stand): Promise<void> {
+  const named = new Map(plans.flatMap(({ plan }) => (plan?.foreign ?? []).map((one) => [one.id, one] as const)));
+  const problems: string[] = [];
+  // Of a workflow that cannot be read nobody knows which ids it has.
+  const areAllKnown = plans.every(({ plan, exported }) => plan !== undefined || exported.folder === undefined);
+  for (const id of [stand.accounts, stand.stores, stand.sources, stand.schedules].flatMap((chosen) => Object.keys(chosen)))
+    if (areAllKnown && plans.every(({ problems: wrong }) => wrong.length === 0) && !named.has(id)) problems.push(`no workflow here has the id ${id}`);
+  for (const [id, name] of Object.entries(stand.accounts)) {
+    const app = named.get(id)?.app;
+    if (app === undefined) continue;
+    const known = (await client.accounts.list({ app, limit: 1000 })).data;
+    if (!known.some((account) => account.id === name || account.name === name))
+      problems.push(`${id} is to be ${JSON.stringify(name)}, and no account of ${app} has this name: pd accounts connect ${app} --name ${name}`);
+  }
+  for (const [id, schedule] of Object.entries(stand.schedules)) {
+    const parsed = parseGivenTimer(schedule);
+    if (typeof parsed === "string") problems.push(`${id} is to be ${JSON.stringify(schedule)}: the schedule ${parsed}`);
+  }
+  if (problems.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot import with these choices: ${problems.join("; ")}`);
+}
