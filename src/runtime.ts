@@ -327,6 +327,7 @@ function engineSettings(settings: Settings, { isShared, enclosure, endpointUrl }
   return {
     allowsImports: !isShared || settings.allowImports,
     enclosesPrograms: enclosure.kind === "wall",
+    allowsAddons: settings.allowAddons,
     endpointUrl,
     deadlineMs: settings.timeoutMs,
     memoryMb: settings.memoryMb,

@@ -26,6 +26,8 @@ export interface EngineSettings {
   readonly allowsImports: boolean;
   /** The wall stands: programs that a component starts are enclosed as well. */
   readonly enclosesPrograms: boolean;
+  /** Components may load native code, which reads `/tmp` of its process. */
+  readonly allowsAddons: boolean;
   readonly retention: Retention;
   /** The address under which a source's endpoint is reached from outside, without a trailing slash. */
   endpointUrl(key: string): string;

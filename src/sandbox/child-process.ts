@@ -16,7 +16,7 @@ import { NetworkDoor } from "./network-door.ts";
 import { INSPECTOR_FD, INSPECTOR_WORD, InspectorChannel } from "./inspector-channel.ts";
 import { removeFolder } from "../system/remove-folder.ts";
 import { readToHost } from "./read-message.ts";
-import { MEMORY_WORD, PROGRAMS_WORD, PROTOCOL, type ToChild, type ToHost } from "./protocol.ts";
+import { MEMORY_WORD, ONE_TMP_WORD, PROGRAMS_WORD, PROTOCOL, type ToChild, type ToHost } from "./protocol.ts";
 import { WARM_UP_COMPONENT, WARM_UP_FILE } from "./warm-up-component.ts";
 
 /** An interpreter that runs an entry which speaks the protocol. */
@@ -247,6 +247,7 @@ export class ChildProcess {
       settings.entry,
       ...(door === undefined ? [] : [DOOR_WORD]),
       ...(allowsPrograms ? [PROGRAMS_WORD] : []),
+      ...(allowsPrograms || settings.allowAddons === true ? [ONE_TMP_WORD] : []),
       ...(isInspected ? [INSPECTOR_WORD] : []),
       ...(interpreter === undefined ? [] : [`${MEMORY_WORD}${settings.memoryMb}`]),
     ];

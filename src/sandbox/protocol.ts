@@ -17,6 +17,9 @@ export const HOSTED_API = "api.pipedream.com";
 /** A process that may start programs is started with this word. */
 export const PROGRAMS_WORD = "--starts-programs";
 
+/** Programs or native code of the process read `/tmp` themselves: the calls of the process use that folder, one at a time. */
+export const ONE_TMP_WORD = "--one-tmp";
+
 /** A process that is not Node's is told how many MB its code may take. */
 export const MEMORY_WORD = "--memory=";
 

@@ -36,7 +36,7 @@ export interface ActionPorts {
   readonly store: Pick<RunStore, "readActionState" | "writeActionState"> & Pick<SubscriptionStore, "identity"> & MailPorts["store"];
   readonly mailer: Mailer;
   readonly clock: Clock;
-  readonly settings: Pick<EngineSettings, "deadlineMs" | "enclosesPrograms">;
+  readonly settings: Pick<EngineSettings, "deadlineMs" | "enclosesPrograms" | "allowsAddons">;
   readonly credentials: Credentials;
   readonly signal: AbortSignal;
 }

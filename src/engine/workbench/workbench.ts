@@ -33,6 +33,8 @@ export interface WorkPiece extends Tracked {
   readonly isAction?: boolean;
   /** It may start programs of this machine. */
   readonly allowsPrograms?: boolean | undefined;
+  /** Each of its processes makes one call at a time. */
+  readonly isOneByOne?: boolean | undefined;
   /** It is debugged: each use has a process of its own, one after the other. */
   readonly debug?: DebugLink | undefined;
 }
@@ -326,8 +328,8 @@ export class Workbench {
 }
 
 /** Programs, and code in Python, see `/tmp` of their process, so it makes one call at a time. */
-function isSingle(given: GivenComponent, { allowsPrograms = false }: WorkPiece): boolean {
-  return allowsPrograms || isPython(given.kind === "saved" ? given.component.code : given.code);
+function isSingle(given: GivenComponent, { allowsPrograms = false, isOneByOne = false }: WorkPiece): boolean {
+  return allowsPrograms || isOneByOne || isPython(given.kind === "saved" ? given.component.code : given.code);
 }
 
 function stopping(what: string): PdError {

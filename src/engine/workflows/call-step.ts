@@ -72,19 +72,22 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
   const allowsPrograms = surroundings.allowsPrograms && (isPython || ports.settings.enclosesPrograms);
   try {
     const env = variablesOf(surroundings);
-    return await ports.bench.use({ code: { kind: "saved", component }, env, debug, allowsPrograms }, async (loaded) => {
-      // Expressions are JavaScript, whatever the step is in.
-      const ask: Ask = isPython ? (method, values) => askBlank(ports, surroundings, { method, values }) : askOf(ports, loaded, deadlineMs);
-      const props = withComputedDefaults(component.definition.props, withCheckpoints(component, step, surroundings));
-      const given = withOwnIds((await evaluated(props, { steps, context }, async () => ask)) ?? {}, surroundings);
-      const { configured, dynamicProps, notes } = await callValues({ store: ports.store, loaded, ask, step }, given);
-      const declared = withDynamicProps(component.definition.props, dynamicProps);
-      for (const name of dataStoresOf(declared, configured)) await ports.store.createDataStore(name, ports.clock.now());
-      const watched = thirdParties === undefined ? {} : { thirdParties };
-      const called = await callAction(ports, loaded, { configured, dynamicProps, steps, context, terms, ...watched });
-      const result = await withMailSent(ports, called, { isOptional: step.isMailOptional ?? surroundings.isMailOptional });
-      return { result: { ...result, logs: [...noteLines(notes, ports.clock.now()), ...result.logs] }, inputs: shownInputs(configured, declared) };
-    });
+    return await ports.bench.use(
+      { code: { kind: "saved", component }, env, debug, allowsPrograms, isOneByOne: ports.settings.allowsAddons },
+      async (loaded) => {
+        // Expressions are JavaScript, whatever the step is in.
+        const ask: Ask = isPython ? (method, values) => askBlank(ports, surroundings, { method, values }) : askOf(ports, loaded, deadlineMs);
+        const props = withComputedDefaults(component.definition.props, withCheckpoints(component, step, surroundings));
+        const given = withOwnIds((await evaluated(props, { steps, context }, async () => ask)) ?? {}, surroundings);
+        const { configured, dynamicProps, notes } = await callValues({ store: ports.store, loaded, ask, step }, given);
+        const declared = withDynamicProps(component.definition.props, dynamicProps);
+        for (const name of dataStoresOf(declared, configured)) await ports.store.createDataStore(name, ports.clock.now());
+        const watched = thirdParties === undefined ? {} : { thirdParties };
+        const called = await callAction(ports, loaded, { configured, dynamicProps, steps, context, terms, ...watched });
+        const result = await withMailSent(ports, called, { isOptional: step.isMailOptional ?? surroundings.isMailOptional });
+        return { result: { ...result, logs: [...noteLines(notes, ports.clock.now()), ...result.logs] }, inputs: shownInputs(configured, declared) };
+      },
+    );
   } catch (error) {
     if (!(error instanceof PdError) || PASSING.has(error.code)) throw error;
     return { result: refused(error), inputs: {}, ...(error.code === "PD_BAD_PROPS" ? { isHopeless: true } : {}) };

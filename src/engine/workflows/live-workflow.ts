@@ -30,7 +30,7 @@ import { Throttle } from "./throttle.ts";
 export interface WorkflowPorts extends CommitPorts, StepPorts {
   readonly store: WorkflowStore & Pick<ComponentStore, "getComponent" | "listVersions"> & RunStore & StepPorts["store"];
   readonly log: Log;
-  readonly settings: Pick<EngineSettings, "endpointUrl" | "deadlineMs" | "enclosesPrograms">;
+  readonly settings: Pick<EngineSettings, "endpointUrl" | "deadlineMs" | "enclosesPrograms" | "allowsAddons">;
   readonly answers: Answers;
   readonly tokens: ExpectedTokens;
   readonly runFiles: RunFiles;

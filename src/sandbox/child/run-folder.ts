@@ -24,14 +24,14 @@ export class RunFolder {
   readonly path: string;
   readonly #ask: AskHost;
   readonly #isEmpty: boolean;
-  readonly #isOfPrograms: boolean;
+  readonly #isOfProcess: boolean;
   #given = new Map<string, Seen>();
 
-  constructor({ path, isOfPrograms }: TemporaryFolder, { isEmpty, ask }: { isEmpty: boolean; ask: AskHost }) {
+  constructor({ path, isOfProcess }: TemporaryFolder, { isEmpty, ask }: { isEmpty: boolean; ask: AskHost }) {
     this.path = path;
     this.#ask = ask;
     this.#isEmpty = isEmpty;
-    this.#isOfPrograms = isOfPrograms;
+    this.#isOfProcess = isOfProcess;
   }
 
   /** Makes what the steps before have left. */
@@ -98,7 +98,7 @@ export class RunFolder {
   /** The process may have others to run. Programs find a folder there all the same. */
   async clear(): Promise<void> {
     await rm(this.path, { recursive: true, force: true });
-    if (this.#isOfPrograms) await mkdir(this.path);
+    if (this.#isOfProcess) await mkdir(this.path);
   }
 
   /** Path → what it is now; folders before what is in them. */

@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { dirname, join, normalize } from "node:path";
 import type { InvocationId } from "../../domain/ids.ts";
 import { isRecord } from "../../domain/json.ts";
-import { PROGRAMS_WORD } from "../protocol.ts";
+import { ONE_TMP_WORD } from "../protocol.ts";
 import { currentCall } from "./call.ts";
 import { type Callable, textOf, wrap } from "./file-functions.ts";
 
@@ -23,14 +23,14 @@ let folder = "";
 /** Where `/tmp` leads. */
 export interface TemporaryFolder {
   readonly path: string;
-  /** Programs see it as well: it is that of the process, in which there is one call at a time then. */
-  readonly isOfPrograms: boolean;
+  /** Programs and native code see it as well: it is that of the process, in which there is one call at a time then. */
+  readonly isOfProcess: boolean;
 }
 
 /** The `/tmp` of a step that shares one with the other steps of its run. */
 export function temporaryFolderFor(call: InvocationId): TemporaryFolder {
-  const isOfPrograms = process.argv.includes(PROGRAMS_WORD);
-  return { path: isOfPrograms ? join(folder, "tmp") : join(folder, "runs", call), isOfPrograms };
+  const isOfProcess = process.argv.includes(ONE_TMP_WORD);
+  return { path: isOfProcess ? join(folder, "tmp") : join(folder, "runs", call), isOfProcess };
 }
 
 /** Leads /tmp to that of the call, or to the folder `tmp` beside what is running. */

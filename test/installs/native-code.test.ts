@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { TestServer } from "../support/runtime.ts";
+import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
+
+/** A home that does not lie under /tmp, which is then what it is for most users. */
+async function homeElsewhere(): Promise<string> {
+  const home = await mkdtemp(join("/var/tmp", "headwater-test-"));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  return home;
+}
+
+it("native code of a step sees the files of its run in /tmp, and what it writes there is seen by the next step", async () => {
+  const server = await TestServer.start({ home: await homeElsewhere(), allowAddons: "true" });
+  const imports = 'import fs from "node:fs"; import sharp from "sharp"; ';
+  const draw = `${imports}${codeStep("fs.writeFileSync('/tmp/a.svg', '<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"' + steps.trigger.event.n + '\" height=\"2\"/>'); await sharp('/tmp/a.svg').png().toFile('/tmp/b.png');")}`;
+  const look = `${imports}${codeStep("return (await sharp('/tmp/b.png').metadata()).width + fs.readdirSync('/tmp').length;")}`;
+  const workflow = await deployWorkflow(server, workflowOf({ draw, look }));
+  const runs = await Promise.all([10, 20, 30].map((n) => workflow.run({ n })));
+  expect(runs.map((run) => exportsOf(run, "look"))).toEqual([12, 22, 32].map(($return_value) => ({ $return_value })));
+});
