@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { Loader } from "esbuild";
+import { remotePath } from "../domain/remote-imports.ts";
 import { GAP } from "../domain/imported-names.ts";
 import { ConstantAssignments } from "./constants.ts";
 import type { LegacyStep } from "./legacy-step.ts";
@@ -79,6 +80,7 @@ export class VirtualFiles {
 
   /** The file that `specifier` means in `importer`; TypeScript lets `./x.js` mean `./x.ts`. */
   resolve(importer: string, specifier: string): string | undefined {
+    if (specifier.startsWith("https://")) return URL.canParse(specifier) && this.#files.has(remotePath(specifier)) ? remotePath(specifier) : undefined;
     const path = posix.normalize(posix.join(posix.dirname(importer), specifier));
     const candidates = [...ENDINGS.map((ending) => path + ending), path.replace(/\.(m|c)?js$/, ".$1ts")];
     return candidates.find((candidate) => this.#files.has(candidate));

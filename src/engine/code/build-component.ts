@@ -9,6 +9,7 @@ import { buildFailed } from "../../domain/build-problem.ts";
 import type { PackageLock, PackageSpec } from "../../domain/package-spec.ts";
 import type { Bundle, ComponentCode, Origin, SavedComponent } from "../../domain/saved-component.ts";
 import type { Unit } from "../../ports/runner.ts";
+import { withFetchedImports } from "./fetch-imports.ts";
 import { type LiftedRange, liftWarning, rangeToLift, rangesLiftedBefore, withLacks, withoutRanges } from "./lift-range.ts";
 import { Registries, type RegistryPorts } from "./registries.ts";
 
@@ -64,12 +65,16 @@ export async function resolveCode(ports: CodePorts, input: CodeInput, progress?:
     case "code":
       return {
         kind: "resolved",
-        code: withAddition(input.code, input.code),
+        code: await withFetchedImports(ports.origin, withAddition(input.code, input.code)),
         origin: { kind: "inline" },
         ...(input.lock === undefined ? {} : { lock: input.lock }),
       };
     case "url":
-      return { kind: "resolved", code: withAddition(await fetchCode(ports, input.url), input), origin: { kind: "url", url: input.url } };
+      return {
+        kind: "resolved",
+        code: await withFetchedImports(ports.origin, withAddition(await fetchCode(ports, input.url), input)),
+        origin: { kind: "url", url: input.url },
+      };
     case "key": {
       const { code, origin } = await new Registries(ports).find(input.key, input.registry);
       return { kind: "resolved", code: withAddition(code, input), origin };

@@ -9,10 +9,12 @@ import { NO_MAIL_SERVER, mailServerIn } from "../../domain/mail.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 import type { Bundler } from "../../ports/bundler.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { CodeOrigin } from "../../ports/code-origin.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
+import { withFetchedImports } from "../code/fetch-imports.ts";
 import { requireAction } from "../code/build-component.ts";
 import type { Workbench } from "../workbench/workbench.ts";
 import type { WorkflowPlan } from "./plan.ts";
@@ -26,6 +28,7 @@ export interface WorkflowBuildPorts {
   readonly bundler: Bundler;
   readonly store: Pick<ComponentStore, "listComponents" | "getComponentByKey"> & Pick<AccountStore, "listAccounts">;
   readonly workbench: Workbench;
+  readonly origin: CodeOrigin;
   readonly clock: Clock;
   readonly settings: Pick<EngineSettings, "memoryMb">;
 }
@@ -213,7 +216,7 @@ async function fileStep(
   const own =
     given.kind === "python"
       ? { path, text, files: pythonFiles(files, path), declares: given.declares, ...(given.version === undefined ? {} : { wantsPython: given.version }) }
-      : await ownCode(ports.bundler, { path, text, files: codeFiles(files, path) });
+      : await ownCode(ports.bundler, await withFetchedImports(ports.origin, { path, text, files: codeFiles(files, path) }, known?.code.files));
   const code = packagesAsOf === undefined ? own : { ...own, packagesAsOf };
   if (known?.hash === ports.bundler.hashOf(code)) return known;
   try {

@@ -1,0 +1,27 @@
+import { PdError } from "../../domain/errors.ts";
+import { remoteImports, remotePath } from "../../domain/remote-imports.ts";
+import type { ComponentCode } from "../../domain/saved-component.ts";
+import type { CodeOrigin } from "../../ports/code-origin.ts";
+
+const MOST_FILES = 20;
+
+/**
+ * The code with the files that it imports by their addresses, and those that these import. `pinned`: files of the
+ * version before, which are not fetched again. Throws PD_CODE_UNREACHABLE, PD_BAD_INPUT for too many.
+ */
+export async function withFetchedImports(origin: CodeOrigin, code: ComponentCode, pinned: ComponentCode["files"] = {}): Promise<ComponentCode> {
+  const files: Record<string, string> = { ...code.files };
+  const waiting = [code.text, ...Object.values(code.files)].flatMap(remoteImports);
+  const fetched = new Set<string>();
+  for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
+    if (fetched.has(url)) continue;
+    if (fetched.size >= MOST_FILES)
+      throw new PdError("PD_BAD_INPUT", `Cannot fetch what ${code.path} imports: more than ${MOST_FILES} files by their addresses`);
+    fetched.add(url);
+    const path = remotePath(url);
+    const text = pinned[path] ?? (await origin.fetch(url));
+    files[path] = text;
+    waiting.push(...remoteImports(text));
+  }
+  return fetched.size === 0 ? code : { ...code, files };
+}
