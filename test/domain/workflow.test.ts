@@ -141,7 +141,7 @@ triggers:
 - schedule: { cron: "61 * * * *" }
 steps:
 - namespace: py
-  runtime: python3.9
+  runtime: golang1.x
   uses: ./py/entry.py
 - namespace: outside
   uses: ./../secret.mjs
@@ -162,7 +162,7 @@ steps:
       "4: a trigger by e-mail needs the hosted platform",
       "5: a trigger wants an id, http, schedule, source or workflow",
       expect.stringMatching(/^6: schedule cron "61 \* \* \* \*"/),
-      "9: step py wants python3.9: only steps in JavaScript and TypeScript run here",
+      "9: step py wants golang1.x: only steps in JavaScript, TypeScript and Python run here",
       "12: uses of outside names ./../secret.mjs, which lies outside the workflow's folder",
       expect.stringMatching(/^13: namespace "trigger" is no name that code can use/),
       expect.stringMatching(/^16: uses of twice is "not a key"/),

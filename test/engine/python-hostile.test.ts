@@ -12,7 +12,7 @@ async function doing(server: TestServer, what: Readonly<Record<string, readonly 
     server,
     pythonWorkflow({
       py: code,
-      next: "import os\ndef handler(pd): return sorted(name for name in os.listdir('/tmp') if not name.startswith('headwater-test-'))\n",
+      next: "import os\ndef handler(pd): return sorted(name for name in os.listdir('/tmp') if not name.startswith(('headwater-test-', 'hw-')))\n",
     }),
     more,
   );

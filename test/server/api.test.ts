@@ -172,6 +172,7 @@ describe("the API", () => {
         body: { slug: "copied", name: "Copied", component: { code: CODE, path: "e.mjs", files: { "demo.app.mjs": APP } }, configured_props: { demo: {} } },
       },
       "post /v1/workflows": { body: { files: FLOW } },
+      "post /v1/workflows/plan": { body: { files: FLOW } },
       "get /v1/workflows": {},
       "get /v1/workflows/{id}": { path: { id: flowId } },
       "put /v1/workflows/{id}": { path: { id: flowId }, body: { files: { ...FLOW, "ask/entry.js": codeStep("return 1;") } } },
