@@ -26,7 +26,7 @@ import { plainEvent } from "./trigger-unit.ts";
 import type { WorkflowChangePorts } from "./surroundings.ts";
 import { type UnreadableWorkflow, UnreadableWorkflows } from "./unreadable-workflows.ts";
 import { Waits } from "./waits.ts";
-import { type PlannedFolder, planFolder } from "./plan-workflow.ts";
+import type { PlannedFolder } from "./plan-workflow.ts";
 
 export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowChangePorts {
   readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"] & RehearsalPorts["store"] & RequestPorts["store"];
@@ -138,6 +138,7 @@ export class Workflows {
   /** What would become of a folder. Throws PD_BUILD_FAILED for a file that cannot be read. */
   async plan(request: Pick<WorkflowRequest, "files" | "env" | "allowsPrograms" | "progress">): Promise<PlannedFolder> {
     const { store, clock } = this.#ports;
+    const { planFolder } = await import("./plan-workflow.ts");
     const stores = (await store.listDataStores(clock.now())).map(({ name }) => name);
     return planFolder({ build: this.#ports, stores, emitter: (idOrSlug) => this.#around.emitter(idOrSlug) }, request);
   }
