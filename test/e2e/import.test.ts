@@ -226,6 +226,32 @@ describe("pd import of a project's ZIP", () => {
   });
 
   it.each([
+    [
+      "props that are no JSON",
+      { steps: [{ namespace: "code", code_raw: STEP, configured_props_json: "{broken" }] },
+      "steps[0].configured_props_json is no JSON object",
+    ],
+    ["steps that are no list", { steps: { a: 1 } }, "steps is no list"],
+    ["code that is no text", { steps: [{ namespace: "code", code_raw: { a: 1 } }] }, "steps[0].code_raw is no text"],
+    ["an id that is none", { id: "../x", steps: [] }, "is not the id of a workflow"],
+  ])("leaves a workflow with %s out, and takes the others", async (_name, more, problem) => {
+    const home = await PdHome.inProcess();
+    const other = { id: "p_zip0009", name: "Other", steps: [{ namespace: "code", code_raw: STEP }] };
+    const entries = [
+      { id: "p_zip0001", name: "From a ZIP", status: "exported", path: "team/a.json" },
+      { id: "p_zip0009", name: "Other", status: "exported" },
+    ];
+    const files = {
+      "manifest.json": strToU8(JSON.stringify({ schema: "project-export/2026.01", workflows: entries })),
+      "team/a.json": strToU8(JSON.stringify({ ...ZIPPED, ...more })),
+      "team/p_zip0009.json": strToU8(JSON.stringify(other)),
+    };
+    const { stdout } = await home.pd("import", await zipFile(home, zipSync(files)), "--yes", "--json");
+    expect(results(stdout)).toEqual({ "From a ZIP": "left", Other: "deployed" });
+    expect(JSON.stringify(reportOf(stdout)["From a ZIP"]?.["notes"])).toContain(problem);
+  });
+
+  it.each([
     ["that is no archive", new Uint8Array([1, 2, 3]), "Cannot read the archive"],
     ["without a manifest", zipSync({ "a.json": strToU8("{}") }), "it has no manifest.json"],
     [

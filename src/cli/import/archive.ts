@@ -1,7 +1,7 @@
 import { MANIFEST, MANIFEST_ENTRY, type NameTable, STEP, TRIGGER, WORKFLOW, renamed } from "../../domain/archive-names.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
-import { hostedFolder } from "../transfer/hosted-workflow.ts";
+import { type HostedFolder, hostedFolder } from "../transfer/hosted-workflow.ts";
 import type { ExportedWorkflow } from "./exported-workflow.ts";
 import { unzipped } from "./unzip.ts";
 import { writeFolder } from "./write-folder.ts";
@@ -69,9 +69,20 @@ async function readEntry({ path, files, into }: Archive, given: JsonValue, place
   if (file === undefined) return left(unread(path, [`${place} has no file in the archive`]));
   const read = readWorkflow(parseJson(files.get(file) ?? ""), file);
   if (read.problems.length > 0) return left(unread(path, read.problems));
-  const folder = hostedFolder(String(read.record["id"] ?? id), read.record);
+  const folder = folderOrProblem(String(read.record["id"] ?? id), read.record);
+  if (typeof folder === "string") return left(unread(path, [`${file}: ${folder}`]));
   const written = await writeFolder(into, folder);
   return { place: written.folder.path, name, folder: written.folder, notes: [...notes, ...read.notes, ...folder.missing, ...written.notes] };
+}
+
+/** One workflow that cannot be read keeps no other from being imported. */
+function folderOrProblem(id: string, record: JsonObject): HostedFolder | string {
+  try {
+    return hostedFolder(id, record);
+  } catch (error) {
+    if (error instanceof PdError) return error.message;
+    throw error;
+  }
 }
 
 function unread(path: string, problems: readonly string[]): string {
@@ -105,6 +116,8 @@ function readWorkflow(
   const { value, problems: ofWorkflow } = renamed(given, WORKFLOW, file);
   const problems = [...ofWorkflow];
   const notes: string[] = [];
+  for (const name of ["steps", "triggers"])
+    if (value[name] !== undefined && !Array.isArray(value[name])) problems.push(`${file}: ${name} is no list: ${JSON.stringify(value[name]).slice(0, 120)}`);
   const each = (name: string, table: NameTable, read: (one: JsonObject, place: string) => JsonObject): JsonObject[] =>
     (Array.isArray(value[name]) ? value[name] : []).map((one, index) => {
       const place = `${file}: ${name}[${index}]`;
@@ -120,6 +133,11 @@ function readWorkflow(
       notes,
       path: [],
     });
+    const json = step["configured_props_json"];
+    if (json !== undefined && !isJsonObject(typeof json === "string" ? parseJson(json) : json))
+      problems.push(`${place}.configured_props_json is no JSON object: ${JSON.stringify(json).slice(0, 120)}`);
+    if (step["code_raw"] !== undefined && typeof step["code_raw"] !== "string")
+      problems.push(`${place}.code_raw is no text: ${JSON.stringify(step["code_raw"]).slice(0, 120)}`);
     const saved = isJsonObject(step["savedComponent"]) ? step["savedComponent"] : {};
     return { ...rest, configured_props_json: JSON.stringify(values ?? {}), savedComponent: version === undefined ? saved : { ...saved, version } };
   });

@@ -67,7 +67,10 @@ function stepOf(step: JsonObject, files: Record<string, string>, missing: string
 
 /** Values, with the accounts that are told beside them. */
 function propsOf(step: JsonObject, { namespace, missing }: { namespace: string; missing: string[] }): JsonObject {
-  const given = parseJson(textOf(step["configured_props_json"]) ?? "{}");
+  const text = textOf(step["configured_props_json"]);
+  const given = parseJson(text ?? "{}");
+  if (text !== undefined && !isJsonObject(given))
+    throw new PdError("PD_BAD_INPUT", `Cannot read the props of step ${namespace}: ${JSON.stringify(text.slice(0, 200))} is no JSON object`);
   const values = isJsonObject(given) ? { ...given } : {};
   const accounts = isJsonObject(step["authProvisionIdMap"]) ? step["authProvisionIdMap"] : {};
   for (const [prop, id] of Object.entries(accounts)) {
