@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { codeParams, hideSecrets } from "./components.ts";
-import { flag, call, jsonObject, optionalText, texts } from "./declare.ts";
+import { flag, call, jsonObject, memoryMb, optionalText, texts } from "./declare.ts";
 import { actionRun } from "./invocations.ts";
 
 /** Actions, which run once and are not deployed (platform.md §1.8). */
@@ -13,6 +13,8 @@ export const actions = {
       configured_props: jsonObject.default({}),
       env: texts.default({}),
       allow_run: flag.default(false).describe("it may start programs of the machine, inside the wall"),
+      allow_addons: flag.default(false).describe("it may load native code of packages"),
+      memory_mb: memoryMb.optional().describe("JavaScript memory of its process; absent: as the server's setting says"),
       timeout_seconds: z.number().min(0.001).max(86_400).optional().describe("how long it may take; absent: as the server's setting says"),
       steps: jsonObject.default({}),
       context: jsonObject.default({}),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { LEAST_MEMORY_MB, MOST_MEMORY_MB } from "../domain/process-grant.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/json.ts";
 import type { CallAddress } from "./calls.ts";
 
@@ -65,6 +66,12 @@ export const flag = z
 export const clearable = z.string().nullable().optional();
 /** Runs of one source at the same time. */
 export const maxConcurrency = z.int("wants a whole number").min(1, "wants at least 1").max(10_000, "wants at most 10000");
+
+/** JavaScript memory of one process. */
+export const memoryMb = z
+  .int("wants a whole number")
+  .min(LEAST_MEMORY_MB, `wants at least ${LEAST_MEMORY_MB}`)
+  .max(MOST_MEMORY_MB, `wants at most ${MOST_MEMORY_MB}`);
 
 /** A number in a query or a body. */
 export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER) {

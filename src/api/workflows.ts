@@ -8,6 +8,7 @@ import {
   jsonObject,
   limitParams,
   many,
+  memoryMb,
   ms,
   one,
   optionalText,
@@ -105,6 +106,9 @@ const workflow = z.object({
   updated_at: seconds,
   env: z.array(text),
   allow_run: z.literal(true).optional(),
+  allow_addons: z.literal(true).optional(),
+  memory_mb: z.int().optional().describe("absent: as the server's setting says"),
+  timeout_seconds: z.number().optional().describe("absent: as the file says"),
   settings: jsonObject,
   accounts: texts.describe("id in the file → account of this server"),
   foreign: z.array(foreign).describe("ids that its file brings from elsewhere, and what was chosen for each"),
@@ -168,12 +172,18 @@ const stand = {
   stores: texts.optional().describe("id in the file → name of a data store here"),
   schedules: z.record(z.string(), jsonObject).optional().describe("id of a trigger in the file → schedule, as a timer is given"),
 };
+const limits = {
+  allow_run: flag.optional().describe("its steps may start programs of the machine, inside the wall"),
+  allow_addons: flag.optional().describe("its steps may load native code of packages"),
+  memory_mb: memoryMb.nullish().describe("JavaScript memory of each process of its steps; null: as the server's setting says"),
+  timeout_seconds: z.number().min(0.001).max(86_400).nullish().describe("how long one call of a step may take; null: as the file says"),
+};
 const workflowParams = z.object({
   files: texts.optional().describe("path → text of the folder: workflow.yaml, and the files that its steps use"),
   name: word.optional(),
   env: texts.optional(),
   active: flag.optional(),
-  allow_run: flag.optional().describe("its steps may start programs of the machine, inside the wall"),
+  ...limits,
   ...stand,
 });
 const templateStep = z.object({ namespace: text, props: jsonObject.optional() });
@@ -206,7 +216,7 @@ export const workflows = {
   plan: call(CALLS.workflows.plan, {
     tag,
     summary: "Tells what deploying a folder would want: its steps are built and loaded, and nothing is kept",
-    params: z.object({ files: texts, env: texts.optional(), allow_run: flag.optional() }),
+    params: z.object({ files: texts, env: texts.optional(), ...limits }),
     answer: one(plan),
   }),
   get: call(CALLS.workflows.get, { tag, summary: "Shows a workflow, by id or slug", answer: workflow }),

@@ -95,9 +95,12 @@ function inherit(command: CommandUnknownOpts): void {
 
 function contextOf(command: CommandUnknownOpts, place: CliPlace): CliContext {
   const all: Record<string, unknown> = command.optsWithGlobals();
+  // Flags of the command itself, such as --timeout of pd run-action, are no settings of a server. Those of servers have a group.
+  const own = new Set(command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined).map((option) => option.attributeName()));
   const flags: GivenSettings = Object.fromEntries(
     Object.entries(SETTINGS).flatMap(([name, { flag }]) => {
-      const value: unknown = all[flag.replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase())];
+      const attribute = flag.replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
+      const value: unknown = own.has(attribute) ? undefined : all[attribute];
       return typeof value === "string" ? [[name, value]] : [];
     }),
   );

@@ -79,6 +79,10 @@ export class NpmResolver implements PackageResolver {
     if (!this.#settings.allowScripts) await this.#settings.shared?.add(this.locate(name));
   }
 
+  async fits(): Promise<boolean> {
+    return true;
+  }
+
   locate(folder: string): string {
     return join(this.#settings.folder, folder);
   }

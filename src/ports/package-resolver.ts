@@ -24,4 +24,6 @@ export interface PackageResolver {
   resolve(specs: readonly PackageSpec[], lock: PackageLock, options?: ResolveOptions): Promise<ResolvedPackages>;
   /** Where the `node_modules` of a folder name from `resolve` lies. */
   locate(folder: string): string;
+  /** False: this server cannot load what is in the folder, because it was installed for another version of Python. */
+  fits(folder: string): Promise<boolean>;
 }

@@ -6,6 +6,7 @@ import type { OutsideAnswer, OutsideRequest } from "../domain/exchange.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
+import type { ProcessGrant } from "../domain/process-grant.ts";
 import type { RunFileRequest } from "../domain/run-files.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 
@@ -16,15 +17,13 @@ export type SandboxUse = "auto" | "wall" | "belt";
 export type ComponentNetwork = "open" | "public";
 
 /** What a unit is started with; afterwards it is the only writer of `state`. */
-export interface UnitCode {
+export interface UnitCode extends ProcessGrant {
   readonly bundle: Bundle;
   /** Folder whose `node_modules` the bundle's imports resolve in. */
   readonly packagesPath?: string;
   readonly env: Readonly<Record<string, string>>;
   /** Key → JSON text. */
   readonly state: Readonly<Record<string, string>>;
-  /** It may start programs of this machine, where something encloses them as well. */
-  readonly allowsPrograms?: true;
   /** It reaches nobody: only what its calls are answered for. */
   readonly isCutOff?: true;
   /** Whoever debugs it. */
@@ -113,7 +112,7 @@ export interface Unit {
 /** Starts units; one plug runs them in child processes. */
 export interface Runner {
   /**
-   * Throws PD_SANDBOX_UNAVAILABLE for code that may start programs where nothing encloses them, PD_LOAD_FAILED when the code throws or hangs
+   * Throws PD_SANDBOX_UNAVAILABLE for code that may start programs or load native code where nothing encloses it, PD_LOAD_FAILED when the code throws or hangs
    * while it is loaded. `signal`: nobody wants it any more; what has not been loaded by then throws its reason where that is a PdError, else
    * PD_INTERRUPTED with that.
    */

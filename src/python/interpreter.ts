@@ -14,6 +14,12 @@ export interface Python extends OtherProgram {
   readonly pipFolder?: string;
 }
 
+/** The beginning of a package set's name. Native code is built for one minor version of Python. */
+export function setPrefix({ version }: Pick<Python, "version">): string {
+  const [major, minor] = version.split(".");
+  return `py-${major}.${minor}-`;
+}
+
 const LEAST_MINOR = 9;
 const ASK_TIMEOUT_MS = 20_000;
 

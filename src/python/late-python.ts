@@ -49,6 +49,7 @@ export class LatePython<Packages extends PackageResolver> implements AsyncDispos
     const { packages } = this.#plugs;
     return {
       locate: (folder) => packages.locate(folder),
+      fits: async (folder) => (folder.startsWith("py-") ? (await this.#python()).packages : packages).fits(folder),
       resolve: async (specs, lock, options) => (options?.language === "python" ? (await this.#python()).packages : packages).resolve(specs, lock, options),
     };
   }
@@ -88,7 +89,7 @@ export class LatePython<Packages extends PackageResolver> implements AsyncDispos
     return {
       bundler: pythonBundler({ version: python.version, python: tool, runFolder, clock }),
       packages: new PythonPackages({ python, tool, folder: packagesFolder, allowScripts, clock }),
-      runner: new PythonRunner({ ...settings, interpreter, entry: join(ownFolder, ENTRY) }),
+      runner: new PythonRunner({ ...settings, interpreter, entry: join(ownFolder, ENTRY) }, python),
     };
   }
 }

@@ -10,7 +10,7 @@ import { distributionName, requirementText } from "../domain/python-distribution
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolveOptions, ResolvedPackages } from "../ports/package-resolver.ts";
 import { readPlainFile } from "../system/whole-files.ts";
-import type { Python } from "./interpreter.ts";
+import { type Python, setPrefix } from "./interpreter.ts";
 import { pipSettings } from "./pip-settings.ts";
 import type { Interpreter } from "./python-tool.ts";
 
@@ -29,7 +29,6 @@ const FACTS = "requirements.json";
 /** By what pip notes of a package: its name and version. */
 const DIST_INFO = /^(?<name>[A-Za-z0-9._]+)-(?<version>[^-]+)\.dist-info$/;
 const MOST_FACTS = 1_000_000;
-const PREFIX = "py-";
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 /** pip prints this for each failed connection, and then reports that the package does not exist. */
 const SILENT_INDEX = /Retrying \(Retry\(|NewConnectionError|Max retries exceeded/;
@@ -44,6 +43,10 @@ export class PythonPackages implements PackageResolver {
 
   constructor(settings: PythonPackagesSettings) {
     this.#settings = settings;
+  }
+
+  async fits(folder: string): Promise<boolean> {
+    return folder.startsWith(this.#prefix);
   }
 
   locate(folder: string): string {
@@ -125,10 +128,8 @@ export class PythonPackages implements PackageResolver {
     return { requirements: facts["requirements"].map(String), lock };
   }
 
-  /** Native code is built for one minor version of Python. */
   get #prefix(): string {
-    const [major, minor] = this.#settings.python.version.split(".");
-    return `${PREFIX}${major}.${minor}-`;
+    return setPrefix(this.#settings.python);
   }
 
   /** The hash covers the files, because a package can claim another package's name. */

@@ -1,6 +1,9 @@
+import { basename } from "node:path";
 import { PdError } from "../domain/errors.ts";
+import { granted } from "../domain/process-grant.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildSettings } from "../sandbox/child-process.ts";
+import { type Python, setPrefix } from "./interpreter.ts";
 import { ProcessUnit } from "../sandbox/process-unit.ts";
 import { type StartTries, startUnit } from "../sandbox/start-unit.ts";
 import { processIfWanted, whileWanted } from "../sandbox/wanted-load.ts";
@@ -15,13 +18,17 @@ export class PythonRunner implements Runner {
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
 
+  readonly #python: Pick<Python, "version">;
+
   /** `settings.interpreter`: Python. */
-  constructor(settings: ChildSettings) {
+  constructor(settings: ChildSettings, python: Pick<Python, "version">) {
     this.#settings = settings;
+    this.#python = python;
   }
 
   async start(code: UnitCode, events: UnitEvents, signal?: AbortSignal): Promise<Unit> {
     this.#refuse(code);
+    this.#refuseOtherPackages(code);
     const tries: StartTries = { signal, isStopping: () => this.#stop.signal.aborted, explain };
     const unit = await startUnit(() => this.#load(code, events, signal), tries);
     // The workflow file declares the props of a Python step.
@@ -51,16 +58,24 @@ export class PythonRunner implements Runner {
     });
   }
 
+  #refuseOtherPackages({ packagesPath }: UnitCode): void {
+    if (packagesPath === undefined || basename(packagesPath).startsWith(setPrefix(this.#python))) return;
+    throw new PdError("PD_LOAD_FAILED", `Cannot run a step in Python ${this.#python.version}: its packages were installed for another version of Python`, {
+      fix: "Deploy the workflow again: pd deploy <folder>",
+    });
+  }
+
   async #load(code: UnitCode, events: UnitEvents, signal: AbortSignal | undefined) {
     const { clock, memoryMb, apiUrl } = this.#settings;
     const child = await processIfWanted(this.#startChild(code), signal);
-    const settings = { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS };
+    const settings = { clock, memoryMb: code.memoryMb ?? memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS };
     return whileWanted(child, signal, () => ProcessUnit.load(child, code, { events, settings }));
   }
 
-  async #startChild({ bundle, packagesPath, allowsPrograms }: UnitCode): Promise<ChildProcess> {
+  async #startChild(code: UnitCode): Promise<ChildProcess> {
     if (this.#stop.signal.aborted) throw new PdError("PD_STOPPING", "Cannot start a process for a step: the server is stopping");
-    const child = await ChildProcess.start(this.#settings, { name: this.#settings.clock.randomText(10), rights: { allowsPrograms } });
+    const { bundle, packagesPath } = code;
+    const child = await ChildProcess.start(this.#settings, { name: this.#settings.clock.randomText(10), rights: granted(code) });
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));
     try {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Duplex, type Readable, type Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { codeOf, messageOf } from "../domain/errors.ts";
+import type { ProcessGrant } from "../domain/process-grant.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { EnclosedStart, Enclosure, OtherProgram, ProcessEnd } from "./enclosure.ts";
@@ -85,9 +86,7 @@ export function commonFlags({ memoryMb }: Pick<ChildSettings, "memoryMb">): read
 }
 
 /** What a process is started for, and from. */
-export interface ChildRights {
-  /** It may start programs of this machine. */
-  readonly allowsPrograms?: boolean | undefined;
+export interface ChildRights extends ProcessGrant {
   /** Its inspector may be spoken with. */
   readonly isInspected?: boolean | undefined;
   /** Path of the snapshot that it starts from. One that may start programs has none, since Node hands its flags on to those, and neither has one that is inspected. */
@@ -95,13 +94,13 @@ export interface ChildRights {
 }
 
 /** The permission model, by the name that this Node knows it under. It takes the inspector away: who debugs a component has the enclosure alone around it. */
-function permissionFlags(settings: ChildSettings, folder: string, { allowsPrograms, isInspected }: ChildRights): string[] {
+function permissionFlags(settings: ChildSettings, folder: string, { allowsPrograms, allowsAddons, isInspected }: ChildRights): string[] {
   if (isInspected === true) return [];
   const known = process.allowedNodeEnvironmentFlags;
   const flags = [known.has("--permission") ? "--permission" : "--experimental-permission"];
   if (known.has("--allow-net")) flags.push("--allow-net");
   if (allowsPrograms === true) flags.push("--allow-child-process");
-  if (settings.allowAddons === true && known.has("--allow-addons")) flags.push("--allow-addons");
+  if ((settings.allowAddons === true || allowsAddons === true) && known.has("--allow-addons")) flags.push("--allow-addons");
   // A program that it starts is held by the wall alone, and Node may see what the program does.
   const readable = allowsPrograms === true ? ["*"] : [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
@@ -109,7 +108,11 @@ function permissionFlags(settings: ChildSettings, folder: string, { allowsProgra
 
 function nodeFlags(settings: ChildSettings, folder: string, rights: ChildRights): string[] {
   const { snapshot } = rights;
-  return [...commonFlags(settings), ...permissionFlags(settings, folder, rights), ...(snapshot === undefined ? [] : ["--snapshot-blob", snapshot])];
+  return [
+    ...commonFlags({ memoryMb: rights.memoryMb ?? settings.memoryMb }),
+    ...permissionFlags(settings, folder, rights),
+    ...(snapshot === undefined ? [] : ["--snapshot-blob", snapshot]),
+  ];
 }
 
 async function openDoor({ apiUrl, clock, log }: ChildSettings, folder: string): Promise<NetworkDoor> {
@@ -241,15 +244,16 @@ export class ChildProcess {
     this.folder = folder;
     this.#door = door;
     const [allowsPrograms, isInspected] = [rights.allowsPrograms === true, rights.isInspected === true];
+    const { memoryMb = settings.memoryMb, allowsAddons = settings.allowAddons === true } = rights;
     const { interpreter } = settings;
     const words = [
       ...(interpreter?.flags ?? nodeFlags(settings, folder, rights)),
       settings.entry,
       ...(door === undefined ? [] : [DOOR_WORD]),
       ...(allowsPrograms ? [PROGRAMS_WORD] : []),
-      ...(allowsPrograms || settings.allowAddons === true ? [ONE_TMP_WORD] : []),
+      ...(allowsPrograms || allowsAddons ? [ONE_TMP_WORD] : []),
       ...(isInspected ? [INSPECTOR_WORD] : []),
-      ...(interpreter === undefined ? [] : [`${MEMORY_WORD}${settings.memoryMb}`]),
+      ...(interpreter === undefined ? [] : [`${MEMORY_WORD}${memoryMb}`]),
     ];
     const own = ownFolder(folder);
     const start = settings.enclosure.enclose({
@@ -259,6 +263,7 @@ export class ChildProcess {
       folder,
       ownFolder: own,
       allowsPrograms,
+      memoryMb,
       snapshot: rights.snapshot,
     });
     this.#enclosure = settings.enclosure;

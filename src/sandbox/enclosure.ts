@@ -23,6 +23,8 @@ export interface ComponentStart {
   readonly snapshot?: string | undefined;
   /** It may start programs of this machine. */
   readonly allowsPrograms: boolean;
+  /** JavaScript memory of the process. */
+  readonly memoryMb: number;
 }
 
 /** A program that is no component, such as npm. */

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { mkdir, readdir } from "node:fs/promises";
 import { PdError, messageOf } from "../domain/errors.ts";
+import { granted, isOrdinary } from "../domain/process-grant.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildRights, type ChildSettings } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
@@ -89,19 +90,23 @@ export class ProcessRunner implements Runner {
   }
 
   async start(code: UnitCode, events: UnitEvents, signal?: AbortSignal): Promise<Unit> {
-    if (code.allowsPrograms === true && this.enclosure.kind !== "wall")
-      throw new PdError(
-        "PD_SANDBOX_UNAVAILABLE",
-        `Cannot let a component start programs: only the wall encloses those as well, and there is none (${this.enclosure.reason ?? ""})`,
-      );
+    this.#refuseWithoutWall(code);
     return startUnit((tries) => this.#load(code, { events, signal, isFresh: tries > 1 }), {
       signal,
       isStopping: () => this.#stop.signal.aborted,
       explain: (reason) =>
-        this.#settings.allowAddons !== true && NATIVE_CODE.test(reason)
-          ? "It is native code. Start the server with --allow-addons true, if you trust its packages with this machine's files"
+        this.#settings.allowAddons !== true && code.allowsAddons !== true && NATIVE_CODE.test(reason)
+          ? "It is native code. If you trust its packages with this machine's files, start the server with --allow-addons true, or give this flag to the workflow or to pd run-action"
           : undefined,
     });
+  }
+
+  /** Nothing but the wall holds programs and native code. Whoever starts the server may load native code without it. */
+  #refuseWithoutWall({ allowsPrograms, allowsAddons }: UnitCode): void {
+    const { kind, reason = "" } = this.enclosure;
+    const wanted = allowsPrograms === true ? "start programs" : allowsAddons === true && this.#settings.allowAddons !== true ? "load native code" : undefined;
+    if (kind === "wall" || wanted === undefined) return;
+    throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot let a component ${wanted}: only the wall encloses that as well, and there is none (${reason})`);
   }
 
   prepare(code: UnitCode): void {
@@ -133,7 +138,7 @@ export class ProcessRunner implements Runner {
   ): Promise<ProcessUnit | FailedLoad> {
     const { clock, memoryMb, apiUrl } = this.#settings;
     const child = await processIfWanted(this.#takeChild(code, isFresh), signal);
-    const settings = { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS };
+    const settings = { clock, memoryMb: code.memoryMb ?? memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS };
     if (!this.#expectsPackages && wantsMuchOfNode(code)) this.#expectPackages();
     const load = whileWanted(child, signal, () => ProcessUnit.load(child, code, { events, settings }));
     this.#loads.add(load);
@@ -144,8 +149,8 @@ export class ProcessRunner implements Runner {
     const now = this.#settings.clock.now();
     this.#areTakenInARow = now - this.#takenAt < IN_A_ROW_MS;
     this.#takenAt = now;
-    const rights = { allowsPrograms: code.allowsPrograms, isInspected: code.debug !== undefined };
-    const isSpecial = rights.allowsPrograms === true || rights.isInspected;
+    const rights = { ...granted(code), isInspected: code.debug !== undefined };
+    const isSpecial = !isOrdinary(code) || rights.isInspected;
     if (isFresh || isSpecial) return this.#withPackages(await ready(await (isSpecial ? this.#startChild(rights) : this.#startPlain())), code);
     const key = preparedKey(code);
     const prepared = key === undefined ? undefined : this.#prepared.get(key);

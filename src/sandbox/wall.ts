@@ -83,7 +83,7 @@ type TriedWall = { readonly wall: Enclosure } | { readonly reason: string };
 export async function tryWall(bubblewrap: string, settings: WallSettings): Promise<TriedWall> {
   const wall = new Wall(bubblewrap, settings);
   let end: ProbeEnd = { isKilled: true, reason: "" };
-  for (let tries = 0; end.isKilled && tries < MOST_PROBES; tries++) end = await probeOnce(wall, settings.runFolder);
+  for (let tries = 0; end.isKilled && tries < MOST_PROBES; tries++) end = await probeOnce(wall, settings);
   if (!end.isKilled) return end.reason === undefined ? { wall } : { reason: end.reason };
   throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot find out whether the wall can be had: ${MOST_PROBES} tries were ${end.reason}`, {
     fix: "Start the server again when the machine is less busy, or with --sandbox belt",
@@ -96,8 +96,8 @@ interface ProbeEnd {
   readonly reason: string | undefined;
 }
 
-function probeOnce(wall: Wall, runFolder: string): Promise<ProbeEnd> {
-  const start = wall.enclose({ words: ["--version"], env: {}, folder: runFolder, ownFolder: undefined, allowsPrograms: false });
+function probeOnce(wall: Wall, { runFolder, memoryMb }: WallSettings): Promise<ProbeEnd> {
+  const start = wall.enclose({ words: ["--version"], env: {}, folder: runFolder, ownFolder: undefined, allowsPrograms: false, memoryMb });
   return new Promise((resolve) => {
     const child = spawn(start.command, start.words, {
       stdio: ["ignore", "ignore", "pipe", "ignore", ...start.files],
@@ -128,8 +128,6 @@ class Wall implements Enclosure {
   readonly network: ComponentNetwork;
   readonly #bubblewrap: string;
   readonly #settings: WallSettings;
-  /** By whether programs may be started. */
-  readonly #limits: ReadonlyMap<boolean, readonly string[]>;
   readonly #libraries: readonly string[];
   /** Programs may be mounted with the folder in which it lies. */
   readonly #home: string;
@@ -142,13 +140,6 @@ class Wall implements Enclosure {
     this.#bubblewrap = bubblewrap;
     this.#settings = settings;
     this.network = settings.network;
-    const ofComponents = [`--nofile=${MOST_OPEN_FILES}:${MOST_OPEN_FILES}`, `--fsize=${OWN_FOLDER_BYTES}`];
-    const dataMb = settings.memoryMb * 2 + DATA_BESIDE_HEAP_MB;
-    // Without programs the filter allows no process at all.
-    this.#limits = new Map([
-      [false, limits(dataMb, ofComponents)],
-      [true, limits(dataMb, [...ofComponents, `--nproc=${MOST_TASKS_OF_USER}`])],
-    ]);
     this.#libraries = libraries();
     this.#home = dirname(settings.runFolder);
     const folder = join(this.#home, "filters");
@@ -157,7 +148,7 @@ class Wall implements Enclosure {
     writeFileSync(this.#users, USERS, { mode: 0o600 });
   }
 
-  enclose({ program, words: programWords, env, folder, ownFolder, snapshot, allowsPrograms }: WalledStart): EnclosedStart {
+  enclose({ program, words: programWords, env, folder, ownFolder, snapshot, allowsPrograms, memoryMb }: WalledStart): EnclosedStart {
     const { entry, packagesFolder } = this.#settings;
     const { path: programPath, readable: ownFiles } = program ?? { path: process.execPath, readable: [entry] };
     const mounts = [
@@ -182,7 +173,7 @@ class Wall implements Enclosure {
       words: programWords,
       mounts,
       allowsPrograms,
-      limits: this.#limits.get(allowsPrograms) ?? [],
+      limits: componentLimits(memoryMb, allowsPrograms),
       filterFile: AFTER_THE_CHANNEL,
       network: this.network,
     };
@@ -275,6 +266,12 @@ const NAMESPACES = words(`--unshare-user --unshare-pid --unshare-ipc --unshare-u
 function limits(dataMb: number, others: readonly string[] = []): string[] {
   const prlimit = findProgram("prlimit");
   return prlimit === undefined ? [] : [prlimit, `--data=${dataMb * 2 ** 20}`, "--core=0", ...others, "--"];
+}
+
+function componentLimits(memoryMb: number, allowsPrograms: boolean): string[] {
+  const others = [`--nofile=${MOST_OPEN_FILES}:${MOST_OPEN_FILES}`, `--fsize=${OWN_FOLDER_BYTES}`];
+  // Without programs the filter allows no process at all.
+  return limits(memoryMb * 2 + DATA_BESIDE_HEAP_MB, [...others, ...(allowsPrograms ? [`--nproc=${MOST_TASKS_OF_USER}`] : [])]);
 }
 
 function writeFilters(folder: string): Map<string, string> {

@@ -41,6 +41,7 @@ export const packages: PackageResolver = {
     if (specs.length === 0) return { lock };
     return (await (resolver ??= openResolver())).resolve(specs, lock);
   },
+  fits: async () => true,
   locate: (folder) => join(settings().home, "testing", "packages", folder),
 };
 

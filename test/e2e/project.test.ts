@@ -175,6 +175,24 @@ describe("pd apply", () => {
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
   });
 
+  it("gives a workflow the limits of the file, asks before it lets it load native code, and takes back what is not in the file any more", async () => {
+    const home = await PdHome.inProcess();
+    const project = (rest: string): string => `workflows:\n  greet: { folder: ./greet${rest} }\n`;
+    const folder = await folderWith(home, project(", allow_addons: true, memory_mb: 512, timeout_seconds: 5"), WORKFLOW);
+    const refused = await home.pd("apply", folder, "--yes");
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("give --allow-addons greet")]);
+    const given = await home.pd("apply", folder, "--yes", "--allow-addons", "greet");
+    expect(given.stdout).toContain("! may load native code of packages");
+    expect(await home.json("describe", "greet")).toMatchObject({ allow_addons: true, memory_mb: 512, timeout_seconds: 5 });
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
+    await home.pd("export", "--into", join(home.folder, "copy"));
+    expect(await readFile(join(home.folder, "copy", "pd.yaml"), "utf8")).toMatch(/allow_addons: true\n +memory_mb: 512\n +timeout_seconds: 5\n/);
+    await writeFile(join(folder, "pd.yaml"), project(", memory_mb: 300"));
+    const back = await home.pd("apply", folder, "--yes");
+    expect(back.stdout).toMatch(/~ allow_addons: true → false\n.*~ memory_mb: 512 → 300\n.*~ timeout_seconds: 5 → none/);
+    expect(await home.json("describe", "greet")).toMatchObject({ memory_mb: 300 });
+  });
+
   it("shows every right that it would grant, also to what is new, and gives a stranger's code no variable before somebody has agreed", async () => {
     const home = await PdHome.inProcess({ AWS_SECRET_ACCESS_KEY: "of-the-user", TEAM_URL: "http://127.0.0.1:9/hook" });
     // A plan loads the code, to know what it declares: it would say so if it got a variable then.

@@ -123,6 +123,40 @@ describe("pd deploy with ids of elsewhere in the file", () => {
   });
 });
 
+describe("limits of a workflow", () => {
+  it("are given with it, shown, changed and taken back", async () => {
+    const home = await PdHome.inProcess();
+    const folder = await folderOf(home, workflowOf({ a: codeStep("return 1;") }));
+    await home.pd("deploy", folder, "--memory", "512", "--timeout", "1.5", "--allow-addons", "true");
+    const limits = async () => {
+      const { memory_mb, timeout_seconds, allow_addons } = await home.json("describe", "test-flow");
+      return [memory_mb, timeout_seconds, allow_addons];
+    };
+    expect(await limits()).toEqual([512, 1.5, true]);
+    expect((await home.pd("describe", "test-flow")).stdout).toMatch(/seconds a step: +1\.5\nMB of each process: +512\nmay load native code: +yes\n/);
+    await home.pd("update", "test-flow", "--memory", "none", "--timeout", "7");
+    expect(await limits()).toEqual([undefined, 7, true]);
+    await home.pd("update", "test-flow", "--timeout", "none", "--allow-addons", "false");
+    expect(await limits()).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("are refused with what is wrong, and for a component with where they are set", async () => {
+    const home = await PdHome.inProcess();
+    const folder = await folderOf(home, workflowOf({ a: codeStep("return 1;") }));
+    const component = await home.file("c.mjs", 'export default defineComponent({ name: "c", version: "0.0.1", run() {} });');
+    const wrong: [string[], string][] = [
+      [["deploy", folder, "--memory", "much"], 'Cannot read --memory "much": it wants megabytes'],
+      [["deploy", folder, "--memory", "8"], 'Cannot read --memory "8": it wants megabytes'],
+      [["deploy", folder, "--timeout", "-1"], 'Cannot read --timeout "-1": it wants seconds'],
+      [["deploy", folder, "--allow-addons", "yes"], 'Cannot read --allow-addons "yes": it wants true or false'],
+      [["deploy", component, "--memory", "512"], "Cannot use --memory: it is for workflows, and"],
+      [["run-action", component, "--timeout", "none"], "Cannot use --timeout none: nothing has been set"],
+    ];
+    for (const [words, told] of wrong) expect(await home.pd(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(told) });
+    expect(await home.json("list", "workflows")).toEqual([]);
+  });
+});
+
 describe("pd config smtp", () => {
   it("sets up the server that mail of steps goes through, shows it without its password, and takes it away", async () => {
     const [home, smtp] = [await PdHome.inProcess(), await SmtpServer.start()];

@@ -261,7 +261,7 @@ describe("an exported folder", () => {
     const files = workflowOf({ a: codeStep("return 1;") }, { head: "settings: { lambda_timeout: 30, lambda_memory: 2048 }\n" });
     const yaml = `${files[WORKFLOW_FILE] ?? ""}  note: mine\n  notes: [mine]\n  props:\n    _props_cursor: x\n`;
     expect(await warnings({ ...files, [WORKFLOW_FILE]: yaml })).toEqual([
-      "settings.lambda_memory asks for 2048 MB, and components have 256 MB here: pd up --memory 2048 gives as much",
+      "settings.lambda_memory asks for 2048 MB, and its steps have 256 MB here: pd update <workflow> --memory 2048 gives as much",
     ]);
   });
 

@@ -1,9 +1,9 @@
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PythonIndex } from "../support/python-index.ts";
 import { TestServer } from "../support/runtime.ts";
-import { deployWorkflow, exportsOf, pythonWorkflow } from "../support/workflows.ts";
+import { DeployedWorkflow, deployWorkflow, exportsOf, pythonWorkflow } from "../support/workflows.ts";
 
 function greeting(version: string, text: string): { name: string; version: string; files: Record<string, string> } {
   return { name: "greeting", version, files: { "greeting/__init__.py": `def greet(): return '${text}'\n` } };
@@ -11,6 +11,13 @@ function greeting(version: string, text: string): { name: string; version: strin
 
 const GREET = "import greeting\ndef handler(pd): return greeting.greet()\n";
 const AFTER = "def handler(pd): return 'unchanged'\n";
+
+/** The Python of this machine, which says that it is 3.99. */
+async function otherPython(folder: string): Promise<string> {
+  const path = join(folder, "python-of-tomorrow");
+  await writeFile(path, `#!/bin/sh\npython3 "$@" | sed 's/"version": \\[3, [0-9]*/"version": [3, 99/'\n`, { mode: 0o700 });
+  return path;
+}
 
 async function problemOf(server: TestServer, code: string, more: Record<string, string> = {}): Promise<{ code?: unknown; message: string; fix?: unknown }> {
   const refused: unknown = await server.api.post("/v1/workflows", { files: { ...pythonWorkflow({ py: code }), ...more } }).catch((error: unknown) => error);
@@ -44,6 +51,21 @@ describe("packages of a step in Python", () => {
     expect(exportsOf(await third.run(), "py")).toEqual({ $return_value: "two" });
     expect((await readdir(join(server.home, "packages"))).filter((name) => name.startsWith("py-"))).toHaveLength(2);
     expect((await readdir(join(server.home, "packages"))).filter((name) => name.startsWith(".partial"))).toEqual([]);
+  });
+
+  it("are chosen anew when the server has another Python: a run says that they have to be, and a deploy of the same files does it", async () => {
+    const [server, index] = [await TestServer.start(), await PythonIndex.start()];
+    index.publish(greeting("1.0.0", "one"));
+    const files = pythonWorkflow({ py: GREET });
+    const deployed = await deployWorkflow(server, files);
+    await server.stop();
+    const again = await TestServer.start({ home: server.home, python: await otherPython(server.home) });
+    const workflow = new DeployedWorkflow(again, deployed.record);
+    const run = await workflow.run();
+    expect(run).toMatchObject({ state: "failed", failure: { message: expect.stringContaining("its packages were installed for another version of Python") } });
+    expect(await workflow.update({ files })).toMatchObject({ version: 2 });
+    expect(exportsOf(await workflow.run(), "py")).toEqual({ $return_value: "one" });
+    expect(await workflow.update({ files })).toMatchObject({ version: 2 });
   });
 
   it("have the name and version that a comment or a list beside it says", async () => {

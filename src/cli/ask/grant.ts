@@ -3,29 +3,47 @@ import type { Right } from "../../domain/rights.ts";
 import type { CliContext } from "../context.ts";
 import { isAgreed } from "./agree.ts";
 
-interface Granting {
+/** Slugs that a flag names. */
+export interface GrantFlags {
+  readonly allowRun?: readonly string[] | undefined;
+  readonly allowAddons?: readonly string[] | undefined;
+}
+
+interface Granting extends GrantFlags {
   /** What a plan would grant, by the slug of who gets it. */
   readonly granted: readonly { readonly slug: string; readonly rights: readonly Right[] }[];
-  /** Slugs that `--allow-run` names. */
-  readonly allowRun: readonly string[] | undefined;
   readonly prompt?: boolean | undefined;
 }
 
 /**
- * Whether a person has agreed to let these start programs. `--yes` says nothing of that: each one is named by
- * `--allow-run`, or asked about. Throws PD_BAD_INPUT where nobody can be asked, and for a name that gets no such right.
+ * Whether a person has agreed to let these start programs, or load native code. `--yes` says nothing of that: each one is
+ * named by `--allow-run` or `--allow-addons`, or asked about. Throws PD_BAD_INPUT where nobody can be asked, and for a
+ * name that gets no such right.
  */
-export async function mayGrant(cli: CliContext, { granted, allowRun = [], prompt }: Granting): Promise<boolean> {
-  const starting = granted.filter(({ rights }) => rights.some(({ kind }) => kind === "programs")).map(({ slug }) => slug);
-  const idle = allowRun.find((slug) => !granted.some((one) => one.slug === slug));
-  if (idle !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use --allow-run ${idle}: the plan has nothing of this name`);
-  const asked = starting.filter((slug) => !allowRun.includes(slug));
+export async function mayGrant(cli: CliContext, { allowRun = [], allowAddons = [], ...granting }: Granting): Promise<boolean> {
+  const programs = { kind: "programs", flag: "--allow-run", named: allowRun, what: "start programs of the machine" } as const;
+  const addons = { kind: "addons", flag: "--allow-addons", named: allowAddons, what: "load native code" } as const;
+  return (await mayGrantOne(cli, granting, programs)) && mayGrantOne(cli, granting, addons);
+}
+
+interface Kind {
+  readonly kind: Right["kind"];
+  readonly flag: string;
+  readonly named: readonly string[];
+  readonly what: string;
+}
+
+async function mayGrantOne(cli: CliContext, { granted, prompt }: Omit<Granting, keyof GrantFlags>, { kind, flag, named, what }: Kind): Promise<boolean> {
+  const receiving = granted.filter(({ rights }) => rights.some((right) => right.kind === kind)).map(({ slug }) => slug);
+  const idle = named.find((slug) => !granted.some((one) => one.slug === slug));
+  if (idle !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${idle}: the plan has nothing of this name`);
+  const asked = receiving.filter((slug) => !named.includes(slug));
   if (asked.length === 0) return true;
   const names = asked.join(", ");
   try {
-    return await isAgreed(cli, { yes: undefined, prompt, question: `Let ${names} start programs of the machine?`, attempted: `let ${names} start programs` });
+    return await isAgreed(cli, { yes: undefined, prompt, question: `Let ${names} ${what}?`, attempted: `let ${names} ${what}` });
   } catch (error) {
     if (!(error instanceof PdError)) throw error;
-    throw new PdError(error.code, error.message, { fix: `Read the code, then give ${asked.map((slug) => `--allow-run ${slug}`).join(" ")}`, cause: error });
+    throw new PdError(error.code, error.message, { fix: `Read the code, then give ${asked.map((slug) => `${flag} ${slug}`).join(" ")}`, cause: error });
   }
 }

@@ -2,7 +2,7 @@ import { coloursFor } from "../colours.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { rightLines } from "../../domain/rights.ts";
 import { isAgreed } from "../ask/agree.ts";
-import { mayGrant } from "../ask/grant.ts";
+import { type GrantFlags, mayGrant } from "../ask/grant.ts";
 import { type CliContext, connectTo } from "../context.ts";
 import { planProject } from "../project/plan-project.ts";
 import { projectJsonSchema } from "../project/project-schema.ts";
@@ -11,13 +11,11 @@ import type { Step, StepAction } from "../project/step.ts";
 import { printError, printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
 
-export interface ApplyFlags {
+export interface ApplyFlags extends GrantFlags {
   /** A profile of the file. */
   readonly for?: string | undefined;
   readonly prune?: boolean | undefined;
   readonly yes?: boolean | undefined;
-  /** Slugs of sources that may start programs. */
-  readonly allowRun?: readonly string[] | undefined;
   readonly dryRun?: boolean | undefined;
   /** Print the JSON schema of the file, for editors, and nothing else. */
   readonly schema?: boolean | undefined;
@@ -87,8 +85,8 @@ async function isWanted(cli: CliContext, flags: ApplyFlags, open: readonly Step[
   });
 }
 
-function grantingOf(steps: readonly Step[], { allowRun, prompt }: ApplyFlags) {
-  return { granted: steps.map(({ name, rights = [] }) => ({ slug: name, rights })), allowRun, prompt };
+function grantingOf(steps: readonly Step[], { allowRun, allowAddons, prompt }: ApplyFlags) {
+  return { granted: steps.map(({ name, rights = [] }) => ({ slug: name, rights })), allowRun, allowAddons, prompt };
 }
 
 const DONE: Readonly<Record<StepAction, string>> = { create: "Created", update: "Changed", delete: "Deleted", unchanged: "Left", extra: "Left" };

@@ -3,6 +3,7 @@ import { PdError } from "../../domain/errors.ts";
 import { askingForProps } from "../props/ask-props.ts";
 import { askedCode } from "../props/asked-component.ts";
 import { codeOf, additionParams, pickComponent } from "../code/component-target.ts";
+import { type ProcessFlags, processLimits, truthOf } from "../code/limit-flags.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printLine, printNote, printRecord } from "../reporter.ts";
@@ -10,9 +11,8 @@ import { refuseForComponent, refuseForWorkflow } from "./refuse-flags.ts";
 import { type StandFlags, printSent, sendWorkflow } from "../workflows/deploy-workflow.ts";
 import { readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 
-export interface LimitFlags {
+export interface LimitFlags extends ProcessFlags {
   readonly maxConcurrency?: string | undefined;
-  readonly allowRun?: string | undefined;
 }
 
 export interface DeployFlags extends CodeFlags, LimitFlags, StandFlags {
@@ -41,17 +41,15 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
 
 async function deployFolder(cli: CliContext, path: string, flags: DeployFlags): Promise<number> {
   refuseForWorkflow(flags, path);
-  const [folder, env] = [await readWorkflowFolder(path), await givenEnv(flags)];
+  const [folder, env, limits] = [await readWorkflowFolder(path), await givenEnv(flags), processLimits(flags)];
   const client = await connect(cli);
-  const sent = await sendWorkflow(cli, client, { folder, flags, env, name: flags.name, isNew: flags.new, limits: limitsOf({ allowRun: flags.allowRun }) });
+  const sent = await sendWorkflow(cli, client, { folder, flags, env, name: flags.name, isNew: flags.new, limits });
   return printRecord(cli, sent.workflow, () => printSent(cli, sent));
 }
 
 /** Parameters of the API for flags that limit what a source may do. */
 export function limitsOf({ maxConcurrency, allowRun }: LimitFlags): Pick<SourceParams, "allow_run" | "max_concurrency"> {
-  if (allowRun !== undefined && allowRun !== "true" && allowRun !== "false")
-    throw new PdError("PD_BAD_INPUT", `Cannot read --allow-run ${JSON.stringify(allowRun)}: it wants true or false`);
-  const rights = allowRun === undefined ? {} : { allow_run: allowRun === "true" };
+  const rights = allowRun === undefined ? {} : { allow_run: truthOf("--allow-run", allowRun) };
   if (maxConcurrency === undefined) return rights;
   if (maxConcurrency === "none") return { ...rights, max_concurrency: null };
   const most = Number(maxConcurrency);

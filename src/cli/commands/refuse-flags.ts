@@ -1,5 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { CodeFlags } from "../code/prop-flags.ts";
+import type { ProcessFlags } from "../code/limit-flags.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";
 
 /** Flags as a user writes them, without the dashes → what was given; `undefined`: it was not. Throws PD_BAD_INPUT for the first that was. */
@@ -9,9 +10,11 @@ export function refuseGiven(flags: Readonly<Record<string, unknown>>, reason: st
 }
 
 /** Flags of a workflow given for a component, which would take no notice of them. */
-export function refuseForComponent({ account, source, schedule, map }: StandFlags, name: string): void {
+export function refuseForComponent({ account, source, schedule, map, memory, timeout, allowAddons }: StandFlags & ProcessFlags, name: string): void {
   const fix = "A component has props for this: --prop <name=value>";
   refuseGiven({ account, source, schedule, map }, `it stands for an id in a workflow's file, and ${name} is a component`, fix);
+  const setting = "It is a setting of the server: pd up --memory, --timeout, --allow-addons";
+  refuseGiven({ memory, timeout, "allow-addons": allowAddons }, `it is for workflows, and ${name} is a component`, setting);
 }
 
 interface ComponentFlags extends CodeFlags {

@@ -1,6 +1,7 @@
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type LimitFlags, limitsOf } from "./deploy.ts";
+import { processLimits } from "../code/limit-flags.ts";
+import type { LimitFlags } from "./deploy.ts";
 import { type CodeFlags, givenEnv } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed, noHooks } from "../deployed.ts";
@@ -34,12 +35,12 @@ export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, fl
   const files = flags.code === undefined ? undefined : await filesOf(flags.code);
   const env = await givenEnv(flags);
   const active = flags.activate === true ? true : flags.deactivate === true ? false : undefined;
-  const limits = limitsOf({ allowRun: flags.allowRun });
+  const limits = processLimits(flags);
   const stand = standOf(flags);
   const stands = Object.values(stand).some((given) => Object.keys(given).length > 0);
-  if (files === undefined && flags.name === undefined && active === undefined && limits.allow_run === undefined && Object.keys(env).length === 0 && !stands)
+  if (files === undefined && flags.name === undefined && active === undefined && Object.keys(limits).length === 0 && Object.keys(env).length === 0 && !stands)
     throw new PdError("PD_BAD_INPUT", `Cannot update ${before.name_slug}: nothing to change is given`, {
-      fix: "Give --code <folder>, --name, --env, --map, --account, --source, --schedule, --allow-run, --activate or --deactivate",
+      fix: "Give --code <folder>, --name, --env, --map, --account, --source, --schedule, --allow-run, --allow-addons, --memory, --timeout, --activate or --deactivate",
     });
   const client = await connect(cli);
   const updated = await client.workflows.update(before.id, { files, name: flags.name, env, active, ...limits, ...stand });

@@ -6,6 +6,8 @@ export function componentCommands(program: Command, run: Run): void {
   propFlags(program.command("run-action <component>").description("Run an action once: a file, a URL of raw code, or a key"))
     .option("--steps <file>", "JSON file with the outputs of earlier steps")
     .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
+    .option("--allow-addons <true|false>", "It may load native code of packages")
+    .option("--memory <MB>", "JavaScript memory of its process")
     .option("--timeout <seconds>", "How long it may take")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/run-action.ts")).runAction(cli, component, flags)));
   propFlags(program.command("options <component> <prop>").description("List a page of the choices of a prop, of a file, a URL, a key or a source"))

@@ -20,8 +20,9 @@ export function projectCommands(program: Command, run: Run): void {
     .option("--for <profile>", "With what the file says under this profile")
     .option("--prune", "Delete what is not in the file")
     .option("--dry-run", "Show the plan, and change nothing")
-    .option("--yes", "Do not ask, but for sources that are to start programs")
+    .option("--yes", "Do not ask, but for what is to start programs or load native code")
     .option("--allow-run <source>", "Let this one start programs, where the plan says so; repeatable", list)
+    .option("--allow-addons <workflow>", "Let this one load native code, where the plan says so; repeatable", list)
     .option("--schema", "Print the JSON schema of pd.yaml, for editors")
     .action((folder, flags, command) => run(command, async (cli) => (await import("../commands/apply.ts")).apply(cli, folder, flags)));
   standFlags(program.command("import [what...]"))

@@ -27,6 +27,9 @@ export function deployCommands(program: Command, run: Run): void {
     .option("--name <name>", "Name of the source or workflow")
     .option("--new", "Another workflow, although the folder notes which one it is")
     .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
+    .option("--allow-addons <true|false>", "Of a workflow: its steps may load native code of packages")
+    .option("--memory <MB>", "Of a workflow: JavaScript memory of each process of its steps")
+    .option("--timeout <seconds>", "Of a workflow: how long one call of a step may take")
     .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/deploy.ts")).deploy(cli, component, flags)));
   updateCommand(program, run);
@@ -78,6 +81,9 @@ function updateCommand(program: Command, run: Run): void {
     .option("--yes", "Do not ask whether to go on")
     .option("--name <name>", "New name")
     .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
+    .option("--allow-addons <true|false>", "Of a workflow: its steps may load native code of packages")
+    .option("--memory <MB>", "Of a workflow: JavaScript memory of each process of its steps; none: as the server says")
+    .option("--timeout <seconds>", "Of a workflow: how long one call of a step may take; none: as its file says")
     .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other; none: as many as the server allows")
     .option("--activate", "Run again when triggered")
     .option("--deactivate", "Run no more")

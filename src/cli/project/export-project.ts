@@ -147,7 +147,9 @@ async function workflowEntry(around: Around, record: WorkflowRecord, into: Colle
   const slugs = new Map([...around.sources, ...around.workflows].map((one) => [one.id, one.name_slug]));
   const heard = Object.entries(sources).map(([id, word]): [string, string] => [id, slugs.get(word) ?? word]);
   const stand = { accounts: Object.fromEntries(named), sources: Object.fromEntries(heard), stores, schedules };
-  return withoutEmpty({ ...restOf(record), folder: `./${slug}`, allow_run: record.allow_run, env: Object.fromEntries(env), ...stand });
+  const { allow_run, allow_addons, memory_mb, timeout_seconds } = record;
+  const limits = { allow_run, allow_addons, memory_mb, timeout_seconds };
+  return withoutEmpty({ ...restOf(record), folder: `./${slug}`, ...limits, env: Object.fromEntries(env), ...stand });
 }
 
 function restOf({ name, name_slug: slug, active }: SourceRecord | WorkflowRecord): JsonObject {

@@ -37,6 +37,9 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
     name: entry.name ?? slug,
     active: entry.active ?? !IS_INACTIVE.test(own["workflow.yaml"] ?? ""),
     allow_run: entry.allow_run ?? false,
+    allow_addons: entry.allow_addons ?? false,
+    memory_mb: entry.memory_mb ?? null,
+    timeout_seconds: entry.timeout_seconds ?? null,
     accounts: Object.fromEntries(accounts),
     ...(entry.env === undefined ? {} : { env: entry.env }),
     ...(entry.sources === undefined ? {} : { sources: sourcesOf(around, entry.sources) }),
@@ -70,9 +73,13 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
 const IS_INACTIVE = /^inactive:\s*true\s*(?:#.*)?$/m;
 
 /** What an entry lets its workflow do, as it is written: no variable stands in it. `isTold`: whether the plan changes this. */
-function rightsOf({ env = {}, accounts = {}, sources = {}, allow_run: mayRun }: WorkflowEntry, isTold: (place: string) => boolean): readonly Right[] {
+function rightsOf(
+  { env = {}, accounts = {}, sources = {}, allow_run: mayRun, allow_addons: mayLoad }: WorkflowEntry,
+  isTold: (place: string) => boolean,
+): readonly Right[] {
   return [
     ...(mayRun === true && isTold("allow_run") ? [{ kind: "programs", what: "" } as const] : []),
+    ...(mayLoad === true && isTold("allow_addons") ? [{ kind: "addons", what: "" } as const] : []),
     ...Object.entries(env).flatMap(([name, value]): Right[] => {
       if (!isTold(`env ${name}`)) return [];
       const read = variablesIn(value);
@@ -105,10 +112,16 @@ function sourcesOf({ sources, workflows }: Around, named: Readonly<Record<string
   return Object.fromEntries(Object.entries(named).map(([id, word]) => [id, all.find((record) => record.name_slug === word)?.id ?? word]));
 }
 
-interface Rest {
+interface Limits {
+  readonly allow_run: boolean;
+  readonly allow_addons: boolean;
+  readonly memory_mb: number | null;
+  readonly timeout_seconds: number | null;
+}
+
+interface Rest extends Limits {
   readonly name: string;
   readonly active: boolean;
-  readonly allow_run: boolean;
   readonly accounts: Record<string, string>;
   readonly env?: Readonly<Record<string, string>>;
   readonly sources?: Readonly<Record<string, string>>;
@@ -122,7 +135,7 @@ type Known = Awaited<ReturnType<Around["client"]["workflows"]["files"]>>;
 function restChanges(
   before: WorkflowRecord,
   known: Known,
-  { name, active, allow_run: mayRun, accounts, env = {}, sources = {}, stores = {}, schedules = {} }: Rest,
+  { name, active, accounts, env = {}, sources = {}, stores = {}, schedules = {}, ...limits }: Rest,
 ): readonly string[] {
   const variables = Object.keys(env).filter((variable) => known.env?.[variable] !== env[variable]);
   const stands = (label: string, then: JsonObject, now: JsonObject): readonly string[] =>
@@ -132,11 +145,24 @@ function restChanges(
   return [
     ...(before.name === name ? [] : [`~ name: ${JSON.stringify(before.name)} → ${JSON.stringify(name)}`]),
     ...(before.active === active ? [] : [`~ active: ${before.active} → ${active}`]),
-    ...((before.allow_run ?? false) === mayRun ? [] : [`~ allow_run: ${before.allow_run ?? false} → ${mayRun}`]),
+    ...limitChanges(before, limits),
     ...stands("account", known.accounts ?? {}, accounts),
     ...stands("source", known.sources ?? {}, sources),
     ...stands("data store", known.stores ?? {}, stores),
     ...stands("schedule", known.schedules ?? {}, schedules),
     ...variables.map((variable) => `${known.env?.[variable] === undefined ? "+" : "~"} env ${variable}: …`),
+  ];
+}
+
+function limitChanges(before: WorkflowRecord, wanted: Limits): readonly string[] {
+  const change = (name: string, then: boolean | number | undefined, now: boolean | number | null): readonly string[] => {
+    const [left, right] = [String(then ?? "none"), String(now ?? "none")];
+    return left === right ? [] : [`~ ${name}: ${left} → ${right}`];
+  };
+  return [
+    ...change("allow_run", before.allow_run ?? false, wanted.allow_run),
+    ...change("allow_addons", before.allow_addons ?? false, wanted.allow_addons),
+    ...change("memory_mb", before.memory_mb, wanted.memory_mb),
+    ...change("timeout_seconds", before.timeout_seconds, wanted.timeout_seconds),
   ];
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { json, jsonObject, maxConcurrency, slug, texts, word } from "../../api/declare.ts";
+import { json, jsonObject, maxConcurrency, memoryMb, slug, texts, word } from "../../api/declare.ts";
 
 /** Who gets what a source or workflow emits: by name, or on a channel that is named. */
 const receiver = z.union([word, z.strictObject({ to: word, event: z.string().default("") })]);
@@ -24,6 +24,9 @@ const workflow = z.strictObject({
   ...common,
   folder: word.describe("that holds its workflow.yaml, from this folder"),
   allow_run: z.boolean().optional().describe("its steps may start programs of the machine, inside the wall"),
+  allow_addons: z.boolean().optional().describe("its steps may load native code of packages"),
+  memory_mb: memoryMb.optional().describe("JavaScript memory of each process of its steps"),
+  timeout_seconds: z.number().min(0.001).max(86_400).optional().describe("how long one call of a step may take"),
   accounts: texts.optional().describe("id in its file → account:NAME, or a name"),
   sources: texts.optional().describe("id in its file → name of a source here"),
   stores: texts.optional().describe("id in its file → name of a data store"),

@@ -1,7 +1,7 @@
 import { search } from "../ask/prompts.ts";
-import type { SourceParams } from "../../api/sources.ts";
 import type { ForeignId, WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
+import type { ProcessLimits } from "../code/limit-flags.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { canAsk } from "../ask/can-ask.ts";
@@ -73,7 +73,7 @@ interface Sending {
   readonly flags: StandFlags;
   readonly name?: string | undefined;
   readonly env: Record<string, string>;
-  readonly limits?: Pick<SourceParams, "allow_run">;
+  readonly limits?: ProcessLimits;
   /** Although the folder notes which workflow it is. */
   readonly isNew?: boolean | undefined;
   /** What was chosen already, beside what the flags say. */

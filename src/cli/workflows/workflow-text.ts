@@ -17,8 +17,12 @@ export function describedWorkflow(record: WorkflowRecord): string {
     ["throttle", throttle],
     ["retries of a step", retries],
     ["seconds a step", timeout],
+    ["MB of each process", record.memory_mb],
+    ["may start programs", record.allow_run === true ? "yes" : undefined],
+    ["may load native code", record.allow_addons === true ? "yes" : undefined],
     ["records calls", records === true ? "yes" : undefined],
     ...Object.entries(record.accounts).map(([id, own]): [string, string] => [`account ${id}`, own]),
+    ...record.foreign.flatMap(({ kind, id, here }): [string, string][] => (kind === "account" ? [] : [[`${kind} ${id}`, here ?? "nothing yet"]])),
     ["runs", runCounts(record)],
     ...record.warnings.map((text): [string, string] => ["problem", text]),
   ]);

@@ -19,6 +19,7 @@ import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import type { RegistryStore } from "../../ports/registry-store.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { Tracked } from "../../ports/progress.ts";
+import { type ProcessGrant, granted, isOrdinary } from "../../domain/process-grant.ts";
 import type { Runner, Unit, UnitCode } from "../../ports/runner.ts";
 import { Lanes } from "../../domain/lanes.ts";
 import { Usage } from "../runs/usage.ts";
@@ -31,8 +32,7 @@ export interface WorkPiece extends Tracked {
   readonly step?: string;
   /** It is run as an action, without a workflow around it. */
   readonly isAction?: boolean;
-  /** It may start programs of this machine. */
-  readonly allowsPrograms?: boolean | undefined;
+  readonly grant?: ProcessGrant | undefined;
   /** Each of its processes makes one call at a time. */
   readonly isOneByOne?: boolean | undefined;
   /** It is debugged: each use has a process of its own, one after the other. */
@@ -74,7 +74,7 @@ interface Bench {
   uses: number;
   lastUsedAt: number;
   readonly env: WorkPiece["env"];
-  readonly allowsPrograms: boolean;
+  readonly grant: ProcessGrant;
 }
 
 const FEW: BenchLimits = { most: 4, idleMs: 60_000 };
@@ -196,8 +196,8 @@ export class Workbench {
   async #use<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
     const { code, env, step, progress } = piece;
     const resolved = code.kind === "saved" ? code : await resolveCode(this.#ports, code, progress);
-    const { allowsPrograms = false } = piece;
-    const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env, step, allowsPrograms]);
+    const grant = granted(piece.grant ?? {});
+    const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env, step, grant]);
     if (!isSingle(resolved, piece)) return this.#useShared(key, resolved, { piece, work });
     return this.#lanes.take(key, (lane) => this.#useShared(`${lane} ${key}`, resolved, { piece, work }));
   }
@@ -223,7 +223,7 @@ export class Workbench {
     if (given.kind !== "saved" || isSingle(given, piece)) return undefined;
     const { env } = piece;
     return [...this.#benches.values()].find(
-      ({ loaded, env: own, allowsPrograms: may }) => !may && loaded?.component.id === given.component.id && isSameJson({ ...own }, { ...env }),
+      ({ loaded, env: own, grant }) => isOrdinary(grant) && loaded?.component.id === given.component.id && isSameJson({ ...own }, { ...env }),
     );
   }
 
@@ -233,7 +233,7 @@ export class Workbench {
       uses: 0,
       lastUsedAt: this.#ports.clock.now(),
       env: piece.env,
-      allowsPrograms: piece.allowsPrograms === true,
+      grant: piece.grant ?? {},
     };
     bench.loading.then(
       (loaded) => (bench.loaded = loaded),
@@ -244,7 +244,7 @@ export class Workbench {
     return bench;
   }
 
-  async #load(code: GivenComponent, { env, step, isAction, allowsPrograms, progress, debug }: WorkPiece): Promise<LoadedAction> {
+  async #load(code: GivenComponent, { env, step, isAction, grant, progress, debug }: WorkPiece): Promise<LoadedAction> {
     const ports = this.#ports;
     const { component, unit } = await loadComponent(ports, code, {
       ...(step === undefined ? {} : { step }),
@@ -258,7 +258,7 @@ export class Workbench {
           state: {},
           ...packagesPath,
           ...(debug === undefined ? {} : { debug }),
-          ...(allowsPrograms === true ? { allowsPrograms } : {}),
+          ...granted(grant ?? {}),
           ...(this.#limits.isCutOff === undefined ? {} : { isCutOff: true }),
         });
       },
@@ -327,9 +327,9 @@ export class Workbench {
   }
 }
 
-/** Programs, and code in Python, see `/tmp` of their process, so it makes one call at a time. */
-function isSingle(given: GivenComponent, { allowsPrograms = false, isOneByOne = false }: WorkPiece): boolean {
-  return allowsPrograms || isOneByOne || isPython(given.kind === "saved" ? given.component.code : given.code);
+/** Programs, native code, and code in Python, see `/tmp` of their process, so it makes one call at a time. */
+function isSingle(given: GivenComponent, { grant = {}, isOneByOne = false }: WorkPiece): boolean {
+  return grant.allowsPrograms === true || grant.allowsAddons === true || isOneByOne || isPython(given.kind === "saved" ? given.component.code : given.code);
 }
 
 function stopping(what: string): PdError {

@@ -1,6 +1,8 @@
 import { buildFailed } from "../../domain/build-problem.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isJsonObject, isSameJson, parseJson } from "../../domain/json.ts";
+import type { PackageResolver } from "../../ports/package-resolver.ts";
+import type { ProcessGrant } from "../../domain/process-grant.ts";
 import type { ComponentCode, SavedComponent } from "../../domain/saved-component.ts";
 import type { FileProblem } from "../../domain/bounded-yaml.ts";
 import { type CodeStep, type StepCode, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
@@ -26,6 +28,7 @@ export const STATE_FILE = ".workflow.state";
 
 export interface WorkflowBuildPorts {
   readonly bundler: Bundler;
+  readonly packages: Pick<PackageResolver, "fits">;
   readonly store: Pick<ComponentStore, "listComponents" | "getComponentByKey"> & Pick<AccountStore, "listAccounts">;
   readonly workbench: Workbench;
   readonly origin: CodeOrigin;
@@ -39,8 +42,8 @@ export type WorkflowFiles = Readonly<Record<string, string>>;
 export interface BuildWishes extends Tracked {
   readonly files: WorkflowFiles;
   readonly env: Readonly<Record<string, string>>;
-  /** Without a wall, steps in Python run only where this is so. */
-  readonly allowsPrograms?: boolean | undefined;
+  /** What its steps run with. Without a wall, steps in Python run only where they may start programs. */
+  readonly grant?: ProcessGrant | undefined;
   /** The version that it follows: what has not changed is not built again, and stays pinned. */
   readonly before?: WorkflowPlan | undefined;
   /** Takes what keeps a step, or the file, from being deployed: the rest is built all the same. Absent: it is thrown. */
@@ -65,7 +68,7 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
   const hasMailServer = mailServerIn(await ports.store.listAccounts()) !== undefined;
   if (workflow.settings.mailsErrors && !hasMailServer)
     warnings.push(`settings.error_notification tells nobody of errors: ${NO_MAIL_SERVER}; pd subscribe <workflow> <url> --channel '$errors' tells a program`);
-  const notes = [...warnings, ...memoryNotes(workflow, ports.settings)];
+  const notes = [...warnings];
   const problems: FileProblem[] = [];
   const names = new Set([...everyStep(workflow.steps)].map(({ namespace }) => namespace));
   for (const step of everyStep(workflow.steps)) {
@@ -135,11 +138,6 @@ function refusedFile(problems: readonly FileProblem[]): PdError {
   );
 }
 
-function memoryNotes({ settings: { memory } }: Workflow, { memoryMb }: WorkflowBuildPorts["settings"]): readonly string[] {
-  if (memory === undefined || memory <= memoryMb) return [];
-  return [`settings.lambda_memory asks for ${memory} MB, and components have ${memoryMb} MB here: pd up --memory ${memory} gives as much`];
-}
-
 interface StepBuild extends BuildWishes {
   readonly step: CodeStep;
   readonly packagesAsOf: string | undefined;
@@ -180,7 +178,7 @@ async function registryStep(
  */
 async function ofKey(
   ports: WorkflowBuildPorts,
-  { env, progress, packagesAsOf }: StepBuild,
+  { env, progress, packagesAsOf, grant = {} }: StepBuild,
   { key, version }: { key: string; version?: string },
 ): Promise<SavedComponent> {
   const published = (await ports.store.listComponents()).filter(({ definition, isTransient }) => !isTransient && definition.key === key);
@@ -188,7 +186,12 @@ async function ofKey(
   const newest = await ports.store.getComponentByKey(key);
   const own = version === undefined ? newest : published.find(({ definition }) => definition.version === version);
   if (own !== undefined) return own;
-  const elsewhere = ports.workbench.describe({ code: { kind: "key", key, ...(packagesAsOf === undefined ? {} : { packagesAsOf }) }, env, progress });
+  const elsewhere = ports.workbench.describe({
+    code: { kind: "key", key, ...(packagesAsOf === undefined ? {} : { packagesAsOf }) },
+    env,
+    progress,
+    grant: { ...grant, allowsPrograms: false },
+  });
   if (newest === undefined) return elsewhere;
   const found = await elsewhere.catch((error: unknown) => {
     if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND") return newest;
@@ -206,7 +209,7 @@ function atStep(error: unknown, { namespace, line }: CodeStep): unknown {
 
 async function fileStep(
   ports: WorkflowBuildPorts,
-  { step, files, env, allowsPrograms, progress, packagesAsOf }: StepBuild,
+  { step, files, env, grant = {}, progress, packagesAsOf }: StepBuild,
   { code: given, known }: { code: Exclude<StepCode, { kind: "registry" }>; known: SavedComponent | undefined },
 ): Promise<SavedComponent> {
   const { path } = given;
@@ -218,7 +221,7 @@ async function fileStep(
       ? { path, text, files: pythonFiles(files, path), declares: given.declares, ...(given.version === undefined ? {} : { wantsPython: given.version }) }
       : await ownCode(ports.bundler, await withFetchedImports(ports.origin, { path, text, files: codeFiles(files, path) }, known?.code.files));
   const code = packagesAsOf === undefined ? own : { ...own, packagesAsOf };
-  if (known?.hash === ports.bundler.hashOf(code)) return known;
+  if (known?.hash === ports.bundler.hashOf(code) && (known.packagesFolder === undefined || (await ports.packages.fits(known.packagesFolder)))) return known;
   try {
     const lock = known === undefined || known.code.packagesAsOf !== packagesAsOf ? {} : { lock: known.lock };
     const component = await ports.workbench.describe({
@@ -226,7 +229,7 @@ async function fileStep(
       env,
       step: step.namespace,
       progress,
-      ...(given.kind === "python" ? { allowsPrograms } : {}),
+      grant: given.kind === "python" ? grant : { ...grant, allowsPrograms: false },
     });
     if (component.definition.props.some(({ kind }) => kind === "db"))
       throw new PdError("PD_NOT_A_COMPONENT", "$.service.db is for sources; a step keeps values in a data store (type: data_store)");

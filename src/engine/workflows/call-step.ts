@@ -3,6 +3,7 @@ import type { WorkflowId } from "../../domain/ids.ts";
 import type { ActionContext, Method, RunResult } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
 import { dataStoresOf, withDynamicProps } from "../../domain/props/declared-props.ts";
+import type { ProcessGrant } from "../../domain/process-grant.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { accountIdOf } from "../../domain/props/app-prop.ts";
 import { storeIdOf } from "../../domain/props/data-store-prop.ts";
@@ -33,8 +34,7 @@ export interface StepSurroundings {
   readonly accounts: Readonly<Record<string, string>>;
   /** Id in the file → name of a data store of this server. */
   readonly stores: Readonly<Record<string, string>>;
-  /** Its steps may start programs of this machine. */
-  readonly allowsPrograms: boolean;
+  readonly grant: ProcessGrant;
   /** A step whose mail does not leave has not failed. */
   readonly isMailOptional: boolean;
   /** For one call, an expression included. */
@@ -57,10 +57,13 @@ const WORKFLOW_ID = "PIPEDREAM_WORKFLOW_ID";
 /** What is no fault of the step: it is not over. */
 const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "PD_NOT_STORED", "PD_IN_DOUBT", "PD_TOO_BUSY", "PD_DATABASE_DAMAGED"]);
 
+/** How long it may take is a matter of the workflow. */
+export type StepTerms = Omit<CallTerms, "deadlineMs">;
+
 interface StepCalling extends ActionContext {
   readonly step: CodeStep;
   readonly component: SavedComponent;
-  readonly terms: CallTerms;
+  readonly terms: StepTerms;
 }
 
 /** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
@@ -69,11 +72,11 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
   const { step, component, terms, steps, context, thirdParties } = calling;
   const isPython = component.bundle.python !== undefined;
   // Without a wall the right lets code in Python run at all, and code for Node start nothing.
-  const allowsPrograms = surroundings.allowsPrograms && (isPython || ports.settings.enclosesPrograms);
+  const allowsPrograms = surroundings.grant.allowsPrograms === true && (isPython || ports.settings.enclosesPrograms);
   try {
     const env = variablesOf(surroundings);
     return await ports.bench.use(
-      { code: { kind: "saved", component }, env, debug, allowsPrograms, isOneByOne: ports.settings.allowsAddons },
+      { code: { kind: "saved", component }, env, debug, grant: { ...surroundings.grant, allowsPrograms }, isOneByOne: ports.settings.allowsAddons },
       async (loaded) => {
         // Expressions are JavaScript, whatever the step is in.
         const ask: Ask = isPython ? (method, values) => askBlank(ports, surroundings, { method, values }) : askOf(ports, loaded, deadlineMs);
@@ -83,7 +86,7 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
         const declared = withDynamicProps(component.definition.props, dynamicProps);
         for (const name of dataStoresOf(declared, configured)) await ports.store.createDataStore(name, ports.clock.now());
         const watched = thirdParties === undefined ? {} : { thirdParties };
-        const called = await callAction(ports, loaded, { configured, dynamicProps, steps, context, terms, ...watched });
+        const called = await callAction(ports, loaded, { configured, dynamicProps, steps, context, terms: { ...terms, deadlineMs }, ...watched });
         const result = await withMailSent(ports, called, { isOptional: step.isMailOptional ?? surroundings.isMailOptional });
         return { result: { ...result, logs: [...noteLines(notes, ports.clock.now()), ...result.logs] }, inputs: shownInputs(configured, declared) };
       },

@@ -2,7 +2,7 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type WorkflowId, isWorkflowId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { type Heard, type WorkflowBinding, bindingOf, bindingValue } from "../../domain/workflow/binding.ts";
+import { type Heard, type WorkflowBinding, type WorkflowLimits, bindingOf, bindingValue } from "../../domain/workflow/binding.ts";
 import { subscribeAutomatically } from "../sources/deploy.ts";
 import { refuseForeignCode } from "../sources/debug.ts";
 import { claimSlug, withSlug } from "../sources/slugs.ts";
@@ -38,6 +38,7 @@ export interface WorkflowRequest extends Stand, Tracked {
   readonly active?: boolean | undefined;
   /** Its steps may start programs of this machine. */
   readonly allowsPrograms?: boolean | undefined;
+  readonly limits?: WorkflowLimits;
 }
 
 export interface ChangeRequest extends Stand, Tracked {
@@ -50,21 +51,23 @@ export interface ChangeRequest extends Stand, Tracked {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly active?: boolean | undefined;
   readonly allowsPrograms?: boolean | undefined;
+  /** `null`: no longer another than the server, or the file, says. */
+  readonly limits?: { readonly [Name in keyof WorkflowLimits]: WorkflowLimits[Name] | null };
   /** Refused when another version runs by then. */
   readonly ifVersion?: number | undefined;
   /** Although the name becomes another. */
   readonly keepsSlug?: boolean | undefined;
 }
 
-const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, stores: {}, schedules: {}, warnings: [], touched: [] };
+const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, stores: {}, schedules: {}, limits: {}, warnings: [], touched: [] };
 
 /** Folder → steps, each loaded once → record → triggers → shown. When anything fails nothing is left. */
 export async function deployWorkflow(ports: WorkflowChangePorts, around: WorkflowSurroundings, request: WorkflowRequest): Promise<LiveWorkflow> {
   const { clock, store } = ports;
-  const { files, env, slug: wanted } = request;
-  const built = await buildWorkflow(ports, { files, env, allowsPrograms: request.allowsPrograms, progress: request.progress });
+  const { files, env, slug: wanted, allowsPrograms, limits = {} } = request;
+  const built = await buildWorkflow(ports, { files, env, grant: { allowsPrograms, ...limits }, progress: request.progress });
   const active = request.active ?? !built.workflow.isInactive;
-  const bound = await bind(ports, around, { built, binding: NOTHING, stand: request });
+  const bound = await bind(ports, around, { built, binding: { ...NOTHING, limits }, stand: request });
   const id = idOf(files, around, () => clock.randomText(7));
   const name = request.name ?? built.workflow.name;
   const now = clock.now();
@@ -75,7 +78,7 @@ export async function deployWorkflow(ports: WorkflowChangePorts, around: Workflo
     dynamicProps: [],
     createdAt: now,
     updatedAt: now,
-    ...programsOf(request.allowsPrograms),
+    ...programsOf(allowsPrograms),
   };
   let live: LiveWorkflow | undefined;
   try {
@@ -129,11 +132,10 @@ export async function changeWorkflow(
   const { store, clock } = ports;
   const { source } = live;
   refuseForeignCode(live, request.isForeign);
-  if (request.ifVersion !== undefined && request.ifVersion !== source.version)
-    throw new PdError("PD_CONFLICT", `Cannot update ${source.slug}: version ${source.version} runs, and not ${request.ifVersion} any more`, {
-      fix: `Look at what has changed (pd versions ${source.slug}), and make the change again`,
-    });
+  refuseOtherVersion(source, request.ifVersion);
   const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
+  const binding = bindingOf(source.configured);
+  const limits = changedLimits(binding.limits, request.limits);
   const before = await live.plan();
   const built =
     request.files === undefined
@@ -141,15 +143,14 @@ export async function changeWorkflow(
       : await buildWorkflow(ports, {
           files: request.files,
           env,
-          allowsPrograms: request.allowsPrograms ?? source.allowsPrograms,
+          grant: { allowsPrograms: request.allowsPrograms ?? source.allowsPrograms, ...limits },
           before: request.like ?? before,
           isDeployed: request.like !== undefined,
           progress: request.progress,
         });
   const isSame = built === undefined || (built.code.hash === before.code.hash && isSameSteps(built, before));
   const plan = isSame ? { ...before, stepComponents: [], warnings: before.code.definition.warnings } : likeBefore(built, request.like);
-  const binding = bindingOf(source.configured);
-  const bound = await bind(ports, around, { built: plan, binding, stand: request });
+  const bound = await bind(ports, around, { built: plan, binding: { ...binding, limits }, stand: request });
   const name = request.name ?? (built === undefined || before.workflow.name === built.workflow.name ? source.name : built.workflow.name);
   const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(around.hosting.sources, store, { name, own: source.slug });
   const active = request.active ?? source.active;
@@ -180,6 +181,18 @@ export async function changeWorkflow(
   // What it was owed when it became inactive.
   if (request.active === true) ports.onDeliveries([live.id]);
   return live;
+}
+
+function refuseOtherVersion({ slug, version }: DeployedComponent, expected: number | undefined): void {
+  if (expected === undefined || expected === version) return;
+  throw new PdError("PD_CONFLICT", `Cannot update ${slug}: version ${version} runs, and not ${expected} any more`, {
+    fix: `Look at what has changed (pd versions ${slug}), and make the change again`,
+  });
+}
+
+function changedLimits(before: WorkflowLimits, changes: ChangeRequest["limits"] = {}): WorkflowLimits {
+  const { allowsAddons = before.allowsAddons, memoryMb = before.memoryMb, timeoutSeconds = before.timeoutSeconds } = changes;
+  return { allowsAddons: allowsAddons ?? undefined, memoryMb: memoryMb ?? undefined, timeoutSeconds: timeoutSeconds ?? undefined };
 }
 
 function isSameSteps(left: WorkflowPlan, right: WorkflowPlan): boolean {
@@ -215,6 +228,7 @@ async function bind(
     triggers: bound.triggers,
     accounts,
     binding: {
+      limits: binding.limits,
       touched: [],
       warnings: [...warnings, ...stores.warnings, ...bound.warnings],
       triggers: bound.triggers.map((trigger) => trigger?.id),

@@ -8,8 +8,7 @@ import { type Loops, type Progress, type StepCall, type StepResult, advance } fr
 import { MOST_ITEMS, type StepRecord, type WorkflowRun, hasEnded, resultOf } from "../../domain/workflow/run.ts";
 import type { CodeStep } from "../../domain/workflow/workflow.ts";
 import type { StepCommit } from "../../ports/workflow-store.ts";
-import type { CallTerms } from "../workbench/actions.ts";
-import type { StepCalled } from "./call-step.ts";
+import type { StepCalled, StepTerms } from "./call-step.ts";
 import type { WorkflowPlan } from "./plan.ts";
 import { type WaitAddresses, judgeStep } from "./step-record.ts";
 
@@ -29,7 +28,7 @@ export interface RunHost {
       readonly path: string;
       readonly steps: JsonObject;
       readonly context: JsonObject;
-      readonly terms: CallTerms;
+      readonly terms: StepTerms;
     },
   ): Promise<StepCalled>;
   decide(run: WorkflowRun, given: { readonly value: JsonValue; readonly steps: JsonObject }): Promise<JsonValue | undefined>;
@@ -205,7 +204,7 @@ export class LiveRun {
       // An answer that leaves at once.
       respond: (response: HttpResponse | { readonly problem: string }) => ("problem" in response ? undefined : host.answer(run, response)),
     };
-    const terms: CallTerms = { id, deadlineMs: plan.workflow.settings.timeout * 1000, report };
+    const terms: StepTerms = { id, report };
     await host.expect(token, run, async () => {
       const called =
         isOnce && before?.state === "begun"
@@ -227,7 +226,7 @@ export class LiveRun {
   /** Calls it, and again when that did not count through no fault of its own. */
   async #call(
     trigger: StepTrigger,
-    { mayRepeat, ...calling }: { step: CodeStep; steps: JsonObject; context: JsonObject; terms: CallTerms; mayRepeat: boolean },
+    { mayRepeat, ...calling }: { step: CodeStep; steps: JsonObject; context: JsonObject; terms: StepTerms; mayRepeat: boolean },
   ): Promise<StepCalled> {
     const { run, plan } = this.#known;
     const notes: LogLine[] = [];

@@ -3,7 +3,9 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import { type RunId, type WorkflowId, isDeployedId, isWorkflowId, runId } from "../../domain/ids.ts";
 import { mailServerIn } from "../../domain/mail.ts";
 import type { EventTrigger } from "../../domain/trigger.ts";
+import { granted } from "../../domain/process-grant.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
+import { memoryNotes } from "../../domain/workflow/memory-wish.ts";
 import type { RunTrigger, StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
@@ -30,7 +32,7 @@ import { Throttle } from "./throttle.ts";
 export interface WorkflowPorts extends CommitPorts, StepPorts {
   readonly store: WorkflowStore & Pick<ComponentStore, "getComponent" | "listVersions"> & RunStore & StepPorts["store"];
   readonly log: Log;
-  readonly settings: Pick<EngineSettings, "endpointUrl" | "deadlineMs" | "enclosesPrograms" | "allowsAddons">;
+  readonly settings: Pick<EngineSettings, "endpointUrl" | "deadlineMs" | "memoryMb" | "enclosesPrograms" | "allowsAddons">;
   readonly answers: Answers;
   readonly tokens: ExpectedTokens;
   readonly runFiles: RunFiles;
@@ -131,17 +133,23 @@ export class LiveWorkflow {
     const { env, configured, componentId, allowsPrograms = false } = this.source;
     // Runs that go on on an earlier version are of whoever has made that.
     const debug = code.id === componentId ? this.debug : undefined;
-    const { accounts, stores } = bindingOf(configured);
+    const { accounts, stores, limits } = bindingOf(configured);
+    const { timeoutSeconds = workflow.settings.timeout, ...grant } = limits;
     return {
       workflowId: this.id,
       env,
       accounts,
       stores,
-      allowsPrograms,
+      grant: granted({ allowsPrograms, ...grant }),
       isMailOptional: workflow.settings.isMailOptional,
-      deadlineMs: workflow.settings.timeout * 1000,
+      deadlineMs: timeoutSeconds * 1000,
       debug,
     };
+  }
+
+  /** What its file asks for and its steps do not get. */
+  unmetWishes({ workflow }: WorkflowPlan): readonly string[] {
+    return memoryNotes(workflow, bindingOf(this.source.configured).limits.memoryMb ?? this.#ports.settings.memoryMb);
   }
 
   /** What its runs work with. */

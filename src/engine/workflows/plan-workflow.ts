@@ -1,6 +1,7 @@
 import type { PdError } from "../../domain/errors.ts";
 import type { Origin } from "../../domain/saved-component.ts";
 import { variablesRead } from "../../domain/variables-read.ts";
+import { memoryNotes } from "../../domain/workflow/memory-wish.ts";
 import type { WorkflowTrigger } from "../../domain/workflow/workflow.ts";
 import { everyStep } from "../../domain/workflow/workflow.ts";
 import { MAIL_ACCOUNT } from "../../domain/mail.ts";
@@ -47,7 +48,7 @@ interface PlanPorts {
   readonly stores: readonly string[];
 }
 
-type PlanWishes = Pick<BuildWishes, "files" | "env" | "allowsPrograms" | "progress">;
+type PlanWishes = Pick<BuildWishes, "files" | "env" | "grant" | "progress">;
 
 /** Builds all steps, loads each once, and tells all that is missing at once. */
 export async function planFolder({ build, emitter, stores }: PlanPorts, wishes: PlanWishes): Promise<PlannedFolder> {
@@ -75,7 +76,7 @@ export async function planFolder({ build, emitter, stores }: PlanPorts, wishes: 
     name: built.workflow.name,
     isInactive: built.workflow.isInactive,
     failures,
-    warnings: built.warnings,
+    warnings: [...built.warnings, ...memoryNotes(built.workflow, wishes.grant?.memoryMb ?? build.settings.memoryMb)],
     ids: [...accounts, ...dataStores, ...built.workflow.triggers.flatMap((trigger) => triggerId(trigger, emitter))],
     components,
     variables: variablesRead(texts.join("\n")),

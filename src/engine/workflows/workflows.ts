@@ -14,6 +14,7 @@ import type { Hosting } from "../sources/hosted-sources.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 import { manualEvent } from "../runs/manual-event.ts";
 import { type ChangeRequest, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploy-workflow.ts";
+import type { BuildWishes } from "./build-workflow.ts";
 import { alreadyDebugged } from "../sources/debug.ts";
 import { settle } from "./listening.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
@@ -136,7 +137,7 @@ export class Workflows {
   }
 
   /** What would become of a folder. Throws PD_BUILD_FAILED for a file that cannot be read. */
-  async plan(request: Pick<WorkflowRequest, "files" | "env" | "allowsPrograms" | "progress">): Promise<PlannedFolder> {
+  async plan(request: Pick<WorkflowRequest, "files" | "env" | "progress"> & Pick<BuildWishes, "grant">): Promise<PlannedFolder> {
     const { store, clock } = this.#ports;
     const { planFolder } = await import("./plan-workflow.ts");
     const stores = (await store.listDataStores(clock.now())).map(({ name }) => name);

@@ -39,7 +39,8 @@ export function configureRoutes(engine: Engine, debuggers: ActionDebuggers): rea
       const piece = await pieceOf(engine, { params, progress });
       const debug = params.debug === undefined ? {} : { debug: debuggers.find(params.debug, caller()) };
       const deadline = params.timeout_seconds === undefined ? {} : { deadlineMs: params.timeout_seconds * 1000 };
-      const run = await engine.workbench.runAction({ ...piece, ...debug, allowsPrograms: params.allow_run }, { props, steps, context, ...deadline });
+      const grant = { allowsPrograms: params.allow_run, allowsAddons: params.allow_addons, memoryMb: params.memory_mb };
+      const run = await engine.workbench.runAction({ ...piece, ...debug, grant }, { props, steps, context, ...deadline });
       return actionRecord(params.hide_secrets ? hiddenRun(run) : run);
     }),
     route(components.describe, async ({ params, progress }) => ({ data: await describedRecord(engine, await pieceOf(engine, { params, progress })) })),

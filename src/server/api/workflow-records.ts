@@ -21,7 +21,7 @@ import type { SavedComponent } from "../../domain/saved-component.ts";
 import { describeSchedule, overProblem, parseTimer, scheduleInput } from "../../domain/schedule.ts";
 import { STARS } from "../../domain/secrets.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
-import { bindingOf } from "../../domain/workflow/binding.ts";
+import { type WorkflowLimits, bindingOf } from "../../domain/workflow/binding.ts";
 import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import { type CodeStep, type Step, type WorkflowTrigger, innerLists } from "../../domain/workflow/workflow.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -51,10 +51,11 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
     updated_at: seconds(source.updatedAt),
     env: Object.keys(source.env),
     ...(source.allowsPrograms === true ? { allow_run: true } : {}),
+    ...limitRecord(bindingOf(source.configured).limits),
     settings: {
       concurrency,
       retries,
-      timeout,
+      timeout: bindingOf(source.configured).limits.timeoutSeconds ?? timeout,
       record: records,
       ...(queue === undefined ? {} : { queue }),
       ...(throttle === undefined ? {} : { throttle: { ...throttle } }),
@@ -64,12 +65,21 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
     warnings: [
       ...plan.code.definition.warnings,
       ...bindingOf(source.configured).warnings,
+      ...live.unmetWishes(plan),
       ...deletedEmitters(engine, live, plan),
       ...(await overSchedules(engine, live)),
     ],
     runs: { ...(await engine.workflows.counts(live)) },
     triggers: await triggerRecords(engine, live, plan),
     steps: plan.workflow.steps.map((step) => stepShape(step, plan.steps)),
+  };
+}
+
+function limitRecord({ allowsAddons, memoryMb, timeoutSeconds }: WorkflowLimits): Partial<WorkflowRecord> {
+  return {
+    ...(allowsAddons === true ? { allow_addons: true } : {}),
+    ...(memoryMb === undefined ? {} : { memory_mb: memoryMb }),
+    ...(timeoutSeconds === undefined ? {} : { timeout_seconds: timeoutSeconds }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { api } from "../../api/api.ts";
-import { bindingOf } from "../../domain/workflow/binding.ts";
+import { type WorkflowLimits, bindingOf } from "../../domain/workflow/binding.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type RunState, hasEnded } from "../../domain/workflow/run.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -27,13 +27,15 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
     ),
     route(workflows.deploy, async ({ params, progress }) => {
       const { name, slug, env = {}, active = params.settings?.auto_deploy, allow_run: allowsPrograms } = params;
+      const limits = withoutNulls(limitsOf(params));
       const files = await deployedFiles(engine, params);
-      const live = await kept.deploy({ files, name, slug, env, active, allowsPrograms, progress, ...standOf(params) });
+      const live = await kept.deploy({ files, name, slug, env, active, allowsPrograms, limits, progress, ...standOf(params) });
       return { data: await workflowRecord(engine, live) };
     }),
     route(workflows.plan, async ({ params, progress }) => {
       const { files, env = {}, allow_run: allowsPrograms } = params;
-      return { data: planRecord(await kept.plan({ files: checkedFiles(files), env, allowsPrograms, progress })) };
+      const { timeoutSeconds: _ofRuns, ...grant } = withoutNulls(limitsOf(params));
+      return { data: planRecord(await kept.plan({ files: checkedFiles(files), env, grant: { allowsPrograms, ...grant }, progress })) };
     }),
     route(workflows.get, async ({ part }) =>
       shownWorkflow(engine, kept.unreadable.find(({ id, slug }) => id === part("id") || slug === part("id")) ?? kept.find(part("id"))),
@@ -46,6 +48,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
         env,
         active,
         allowsPrograms,
+        limits: limitsOf(params),
         ifVersion,
         keepsSlug,
         progress,
@@ -94,6 +97,15 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
 /** What stands for ids that the file brings from elsewhere, as far as it is given. */
 function standOf({ accounts, sources, stores, schedules }: z.output<typeof workflows.update.params>) {
   return { ...(accounts && { accounts }), ...(sources && { sources }), ...(stores && { stores }), ...(schedules && { schedules }) };
+}
+
+function limitsOf({ allow_addons: allowsAddons, memory_mb: memoryMb, timeout_seconds: timeoutSeconds }: z.output<typeof workflows.update.params>) {
+  return { allowsAddons, memoryMb, timeoutSeconds };
+}
+
+/** Something new has nothing that could be taken back. */
+function withoutNulls({ allowsAddons, memoryMb, timeoutSeconds }: ReturnType<typeof limitsOf>): WorkflowLimits {
+  return { allowsAddons, memoryMb: memoryMb ?? undefined, timeoutSeconds: timeoutSeconds ?? undefined };
 }
 
 function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
