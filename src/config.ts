@@ -24,6 +24,8 @@ export interface Settings {
   /** Processes of sources at the same time. */
   readonly processes: number;
   readonly bodyLimitBytes: number;
+  /** Of all headers of one request. */
+  readonly headerLimitBytes: number;
   readonly catchUp: CatchUp;
   readonly keepEvents: number;
   readonly keepInvocations: number;
@@ -106,6 +108,7 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     help: "Processes of sources at the same time; more wait",
   },
   bodyLimitBytes: { flag: "body-limit", variable: "PD_BODY_LIMIT", value: "<KB>", default: "10240", help: "Largest request body" },
+  headerLimitBytes: { flag: "header-limit", variable: "PD_HEADER_LIMIT", value: "<KB>", default: "16", help: "Largest headers of a request, all together" },
   catchUp: {
     flag: "catch-up",
     variable: "PD_CATCH_UP",
@@ -230,6 +233,7 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
     waiting: number("waiting", 1, 0),
     processes: number("processes", 1, 1),
     bodyLimitBytes: number("bodyLimitBytes", 1024, 1),
+    headerLimitBytes: number("headerLimitBytes", 1024, 1),
     catchUp: choiceOf(given("catchUp"), ["latest", "skip", "all"]),
     keepEvents: number("keepEvents", 1, 1),
     keepInvocations: number("keepInvocations", 1, 1),

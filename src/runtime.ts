@@ -27,6 +27,7 @@ import type { LateApi } from "./server/late-api.ts";
 import { DatabaseHealth, serverFacts, startedNow } from "./server-facts.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
 import { Listener } from "./server/listen.ts";
+import { type Refusal, RefusedRequests } from "./server/refused-requests.ts";
 import { holdLock } from "./system/file-lock.ts";
 import { keysOf, openSealedStore, sealedTextsIn } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
@@ -160,8 +161,10 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
 
   // Endpoints get their address before the engine starts: hooks that recover want to know it.
   let handler: Parameters<typeof Listener.open>[0] = answerStarting;
-  const { host, endpointPort: port } = settings;
-  const endpoints = await Listener.open((request, response) => handler(request, response), { host, port, purpose: "endpoints", allowsHalfOpen: true });
+  const { host, endpointPort: port, headerLimitBytes: headerBytes } = settings;
+  const refused = new RefusedRequests({ clock: systemClock, log, count: (status) => metrics.refused(status) });
+  const listening = { host, headerBytes, onRefused: (refusal: Refusal) => refused.note(refusal) };
+  const endpoints = await Listener.open((request, response) => handler(request, response), { ...listening, port, purpose: "endpoints", allowsHalfOpen: true });
   undo.push(() => endpoints.close(0));
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
   const settled = engineSettings(settings, { ...starting, enclosure, endpointUrl });
@@ -181,7 +184,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   dropDrafts(drafts);
   const parts = { apiKey, version, record, facts, metrics, store, health, home, drafts, log, isLoopback: isLoopback(host), ownPorts, signal: stop.signal };
   const lateApi = lateApiOf(engine, parts);
-  api = await Listener.open(lateApi.listener, { host, port: settings.port, purpose: "the API" });
+  api = await Listener.open(lateApi.listener, { ...listening, port: settings.port, purpose: "the API" });
   ownPorts.add(api.port);
   const asked = new CallsUnderWay((url, call) => lateApi.ask(url, call));
   doors.push(api, asked);

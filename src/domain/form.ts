@@ -5,8 +5,12 @@ const [PLUS, SPACE, PERCENT, AMPERSAND, EQUALS] = [43, 32, 37, 38, 61];
  * the pluses of a text of 10 MB takes JavaScript seconds, and this a tenth of a second.
  */
 export function formFields(form: string): [name: string, value: string][] {
-  const bytes = Buffer.from(form);
-  const fields: [string, string][] = [];
+  return formFieldBytes(Buffer.from(form)).map(([name, value]) => [name.toString(), value.toString()]);
+}
+
+/** The same, not read as text yet: they may be of another charset. */
+export function formFieldBytes(bytes: Buffer): [name: Buffer, value: Buffer][] {
+  const fields: [Buffer, Buffer][] = [];
   for (let from = 0; from < bytes.length;) {
     const found = bytes.indexOf(AMPERSAND, from);
     const end = found < 0 ? bytes.length : found;
@@ -18,7 +22,7 @@ export function formFields(form: string): [name: string, value: string][] {
   return fields;
 }
 
-function decoded(bytes: Buffer, from: number, to: number): string {
+function decoded(bytes: Buffer, from: number, to: number): Buffer {
   const text = Buffer.allocUnsafe(to - from);
   let length = 0;
   for (let at = from; at < to; at++) {
@@ -27,7 +31,7 @@ function decoded(bytes: Buffer, from: number, to: number): string {
     if (!Number.isNaN(escaped)) at += 2;
     text[length++] = Number.isNaN(escaped) ? (byte === PLUS ? SPACE : byte) : escaped;
   }
-  return text.toString("utf8", 0, length);
+  return text.subarray(0, length);
 }
 
 /** Of a hexadecimal digit; NaN for any other character. */

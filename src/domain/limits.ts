@@ -3,6 +3,8 @@
  * what published components do; what goes beyond is refused where it is made, with an error that names the limit.
  */
 export const LIMITS = {
+  /** Bytes of a body once it is decompressed. */
+  body: 10 * 2 ** 20,
   /** Characters of an event, of a value of `$.service.db`, of what a call returns. */
   value: 10_000_000,
   /** Characters of all that one call emits and sets. */

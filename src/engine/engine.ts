@@ -137,7 +137,7 @@ export class Engine {
     this.owner = owner;
     const ports: EnginePorts = {
       ...given,
-      runner: withTriggerUnits(given.runner),
+      runner: withTriggerUnits(given.runner, given.clock),
       credentials: new Credentials(given),
       processes: new ProcessBudget(given.settings.maxProcesses, () => this.#sources.coolLongestIdle() || this.#stepBench.makePlace()),
       onDeliveries: (listeners) => this.#deliverer.wake(listeners),

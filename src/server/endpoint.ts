@@ -98,8 +98,7 @@ function addressOf({ url: target = "/", headers }: IncomingMessage): Address {
 
 function triggerOf(request: IncomingMessage, { key, path, query }: Address, { body, settings }: { body: Buffer; settings: EndpointSettings }): HttpTrigger {
   const isText = isUtf8(body);
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers[name] = typeof value === "string" ? value : value.join(", ");
+  const headers = headersOf(request);
   const forwarded = settings.isBehindProxy ? headers["x-forwarded-for"]?.split(",")[0]?.trim() : undefined;
   return {
     kind: "http",
@@ -112,6 +111,17 @@ function triggerOf(request: IncomingMessage, { key, path, query }: Address, { bo
     body: body.toString(isText ? "utf8" : "base64"),
     encoding: isText ? "utf8" : "base64",
   };
+}
+
+/** Values of one name are one text. Node drops a header that is called as the prototype is. */
+function headersOf({ headers, rawHeaders }: IncomingMessage): Record<string, string> {
+  const known = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(Array.isArray(value) ? value.join(", ") : value)]],
+  );
+  const dropped = rawHeaders.flatMap((name, place): [string, string][] =>
+    place % 2 === 0 && name.toLowerCase() === "__proto__" ? [[name, rawHeaders[place + 1] ?? ""]] : [],
+  );
+  return Object.fromEntries([...known, ...dropped]);
 }
 
 function preflight(response: ServerResponse): void {

@@ -1,9 +1,11 @@
 import { type IncomingMessage, type RequestListener, type Server, createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Socket } from "node:net";
+import type { Refusal } from "./refused-requests.ts";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 
 const CLOSE_IDLE_EVERY_MS = 20;
 const HOST = "host";
+const BAD_REQUEST = "400 Bad Request";
 
 /** What whoever sends a request that Node gives up is told, by the code of its error; otherwise it is none of HTTP. */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -19,6 +21,10 @@ export interface ListenSettings {
   readonly purpose: string;
   /** Whoever says that he sends no more gets his answer all the same. A stream to one who has gone ends later then. */
   readonly allowsHalfOpen?: boolean;
+  /** Of all headers of one request. */
+  readonly headerBytes: number;
+  /** Is told of requests that were answered before anybody could read them. */
+  readonly onRefused: (refusal: Refusal) => void;
 }
 
 /** One listening socket, and the way to close it. */
@@ -30,10 +36,13 @@ export class Listener {
   readonly #silent = new Set<Socket>();
 
   /** Throws PD_PORT_TAKEN, naming the port. */
-  static open(handler: RequestListener, { host, port, purpose, allowsHalfOpen = false }: ListenSettings): Promise<Listener> {
-    const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+  static open(handler: RequestListener, { host, port, purpose, headerBytes, onRefused, allowsHalfOpen = false }: ListenSettings): Promise<Listener> {
+    const server = createServer({ keepAliveTimeout: 65_000, maxHeaderSize: headerBytes }, (request, response) => {
       // Two names for one request: whoever stands before the server may have looked at the other.
-      if (countOfHosts(request) > 1) return response.writeHead(400, { connection: "close" }).end();
+      if (countOfHosts(request) > 1) {
+        onRefused({ status: BAD_REQUEST, reason: "it names two hosts", address: request.socket.remoteAddress ?? "" });
+        return response.writeHead(400, { connection: "close" }).end();
+      }
       return handler(request, response);
     });
     Object.assign(server, { httpAllowHalfOpen: allowsHalfOpen });
@@ -42,12 +51,12 @@ export class Listener {
       server.on("error", (error) => reject(listenError(error, { host, port, purpose })));
       server.listen(port, host, () => {
         const address = server.address();
-        resolve(new Listener(server, host, isAddressInfo(address) ? address.port : port));
+        resolve(new Listener(server, { host, port: isAddressInfo(address) ? address.port : port, onRefused }));
       });
     });
   }
 
-  private constructor(server: Server, host: string, port: number) {
+  private constructor(server: Server, { host, port, onRefused }: Pick<ListenSettings, "host" | "port" | "onRefused">) {
     this.#server = server;
     this.port = port;
     this.url = `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -57,7 +66,11 @@ export class Listener {
     });
     server.on("request", ({ socket }) => this.#silent.delete(socket));
     server.on("clientError", (error, socket) => {
-      if (socket.writable) socket.end(`HTTP/1.1 ${REFUSALS[codeOf(error) ?? ""] ?? "400 Bad Request"}\r\nconnection: close\r\n\r\n`);
+      // Whoever has gone is refused nothing.
+      if (!socket.writable || codeOf(error) === "ECONNRESET") return;
+      const status = REFUSALS[codeOf(error) ?? ""] ?? BAD_REQUEST;
+      onRefused({ status, reason: messageOf(error), address: socket instanceof Socket ? (socket.remoteAddress ?? "") : "" });
+      socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
     });
   }
 
@@ -92,7 +105,7 @@ function isAddressInfo(address: AddressInfo | string | null): address is Address
   return typeof address === "object" && address !== null;
 }
 
-function listenError(error: Error, { host, port, purpose }: ListenSettings): PdError {
+function listenError(error: Error, { host, port, purpose }: Pick<ListenSettings, "host" | "port" | "purpose">): PdError {
   if (codeOf(error) === "EADDRINUSE")
     return new PdError("PD_PORT_TAKEN", `Cannot listen on ${host}:${port} for ${purpose}: the port is taken`, { cause: error });
   return new PdError("PD_BAD_INPUT", `Cannot listen on ${host}:${port} for ${purpose}: ${messageOf(error)}`, { cause: error });

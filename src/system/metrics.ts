@@ -24,6 +24,8 @@ export class Metrics implements Meter {
   readonly #runSeconds = new Histogram();
   readonly #attemptSeconds = new Histogram();
   readonly #gauges: Gauge[] = [];
+  /** By status. */
+  readonly #refused = new Map<string, number>();
   #events = 0;
   #dropped = 0;
 
@@ -47,6 +49,11 @@ export class Metrics implements Meter {
     this.#attemptSeconds.observe(durationMs / 1000);
   }
 
+  /** A request that could not be read was answered with this status. */
+  refused(status: string): void {
+    this.#refused.set(status, (this.#refused.get(status) ?? 0) + 1);
+  }
+
   /** Totals since the server began. */
   totals(): Totals {
     const runs = this.#countedRuns();
@@ -65,6 +72,7 @@ export class Metrics implements Meter {
     const { processFigures } = await import("./process-figures.ts");
     const runs = this.#countedRuns().map(({ trigger, outcome, count }) => line("headwater_invocations_total", { trigger, outcome }, count));
     const attempts = [...this.#attempts].map(([verdict, count]) => line("headwater_delivery_attempts_total", { verdict }, count));
+    const refused = [...this.#refused].map(([status, count]) => line("headwater_requests_refused_total", { status }, count));
     const own = [
       figure("headwater_invocations_total", "Calls of run and of hooks", { kind: "counter", lines: runs }),
       this.#runSeconds.figure("headwater_invocation_seconds", "How long they took"),
@@ -72,6 +80,7 @@ export class Metrics implements Meter {
       counter("headwater_emits_dropped_total", "Emits that dedupe dropped", this.#dropped),
       figure("headwater_delivery_attempts_total", "Attempts to deliver", { kind: "counter", lines: attempts }),
       this.#attemptSeconds.figure("headwater_delivery_seconds", "How long they took"),
+      figure("headwater_requests_refused_total", "Requests that could not be read", { kind: "counter", lines: refused }),
       ...this.#gauges.map(({ name, help, read }) => figure(name, help, { kind: "gauge", lines: [line(name, {}, read())] })),
     ];
     return `${own.join("\n")}\n${await processFigures()}`;

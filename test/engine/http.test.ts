@@ -1,5 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 import { createHmac } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { deployFile } from "../support/components.ts";
 import { eventually } from "../support/eventually.ts";
@@ -64,9 +65,44 @@ describe("a request", () => {
     ["JSON that is none, as text", "application/json", "{a", "{a"],
     ["JSON that is nested deeper than anybody walks, as text", "application/json", NESTED, NESTED],
     ["text", "text/plain", "hello", "hello"],
-    ["text that looks like JSON, as text", "text/plain", '{"a":1}', '{"a":1}'],
+    ["JSON that is announced as text, as SNS sends it", "text/plain; charset=UTF-8", '{"a":1}', { a: 1 }],
   ])("has %s parsed by its real type", async (_title, type, body, wanted) => {
     expect((await eventOf({ method: "POST", headers: { "content-type": type }, body }))["body"]).toEqual(wanted);
+  });
+
+  it("has the body as it was before it was compressed, and the raw body as it was sent", async () => {
+    const zipped = gzipSync('{"a":"ä"}');
+    const event = await eventOf({ method: "POST", headers: { "content-type": "application/json", "content-encoding": "gzip" }, body: zipped });
+    expect(event).toMatchObject({ body: { a: "ä" }, rawHex: zipped.toString("hex") });
+  });
+
+  it("whose body is not what it says is told of in the log, once", async () => {
+    const source = await deployed(custom("this.http.respond({ body: String(typeof event.body) });"));
+    const answer = await fetch(source.endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: "{a" });
+    expect(await answer.text()).toBe("string");
+    const [invocation] = await source.invocations();
+    expect(await source.logs(invocation ?? {})).toEqual([expect.stringMatching(/^The body cannot be read as JSON: /)]);
+  });
+
+  it("has names of prototypes as names like all others", async () => {
+    const source = await deployed(
+      custom(
+        "this.http.respond({ body: [event.query, event.headers, event.body].map((one) => [Object.getPrototypeOf(one) === Object.prototype, Object.entries(one).find(([name]) => name === '__proto__')]) });",
+      ),
+    );
+    const text = [
+      "POST " + new URL(source.endpoint).pathname + "?__proto__=1 HTTP/1.1",
+      "host: localhost",
+      "__proto__: 2",
+      "content-type: application/json",
+      "content-length: 15",
+      "connection: close",
+      "",
+      '{"__proto__":3}',
+    ];
+    expect((await sayRaw(source.endpoint, text.join("\r\n"))).split("\r\n\r\n")[1]).toBe(
+      '[[true,["__proto__","1"]],[true,["__proto__","2"]],[true,["__proto__",3]]]',
+    );
   });
 
   it("has multipart fields and files", async () => {
@@ -130,6 +166,36 @@ describe("a response", () => {
     const source = await deployed(custom(`this.http.respond(${response});`));
     const answer = await fetch(source.endpoint);
     expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([status, type, body]);
+  });
+
+  it.each([
+    ["Headers", 'new Headers([["x-n", "1"], ["set-cookie", "a=1"], ["set-cookie", "b=2"]])'],
+    ["a Map", 'new Map([["X-N", 1], ["set-cookie", ["a=1", "b=2"]]])'],
+    ["pairs", '[["x-n", "1"], ["set-cookie", "a=1"], ["Set-Cookie", "b=2"]]'],
+    ["an object", '{ "x-n": "1", "Set-Cookie": ["a=1", "b=2"] }'],
+  ])("has its headers from %s", async (_what, headers) => {
+    const source = await deployed(custom(`this.http.respond({ headers: ${headers}, body: "x" });`));
+    const answer = await fetch(source.endpoint);
+    expect([answer.headers.get("x-n"), answer.headers.getSetCookie()]).toEqual(["1", ["a=1", "b=2"]]);
+  });
+
+  it.each([
+    ["Response.json({ a: 1 }, { status: 201 })", 201, "application/json", '{"a":1}'],
+    ['new Response("hi", { headers: { "content-type": "text/css" } })', 200, "text/css", "hi"],
+    ["new Response(null, { status: 204 })", 204, null, ""],
+    ['Response.redirect("http://localhost/x", 307)', 307, null, ""],
+    ['{ body: new URLSearchParams({ a: "1 2" }) }', 200, "application/x-www-form-urlencoded; charset=utf-8", "a=1+2"],
+  ])("can be %s", async (response, status, type, body) => {
+    const source = await deployed(custom(`await this.http.respond(${response});`));
+    const answer = await fetch(source.endpoint, { redirect: "manual" });
+    expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([status, type, body]);
+  });
+
+  it("with a status that is a text is sent, and its author is told", async () => {
+    const source = await deployed(custom('this.http.respond({ status: "201" });'));
+    expect((await fetch(source.endpoint)).status).toBe(201);
+    const [invocation] = await source.invocations();
+    expect(await source.logs(invocation ?? {})).toEqual(['respond: the status "201" is a text, and was sent as the number']);
   });
 
   it("can set several cookies", async () => {

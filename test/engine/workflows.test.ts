@@ -328,6 +328,32 @@ describe("a trigger", () => {
     expect(step?.["sends"]).toMatchObject([{ to: "http", problem: "not sent: what sends it has failed" }]);
   });
 
+  it("by bytes, hands them over as Buffer.from takes them back, and very many as the address of a file", async () => {
+    const server = await TestServer.inMemory();
+    const back = codeStep(
+      "const { body } = steps.trigger.event; const bytes = body.raw_body_url ? Buffer.from(await (await fetch(body.raw_body_url)).arrayBuffer()) : Buffer.from(body); return [bytes.length, bytes.subarray(0, 4).toString('hex')];",
+    );
+    const workflow = await deployWorkflow(server, workflowOf({ back }, { head: "triggers:\n- id: hi_bytes\n" }));
+    const bytes = (count: number): Uint8Array => new Uint8Array(count).fill(0xff);
+    for (const count of [4, 600_000])
+      await fetch(workflow.endpoint, { method: "POST", headers: { "content-type": "application/octet-stream" }, body: bytes(count) });
+    const runs = await workflow.runsOnce(2);
+    const returned = await Promise.all(runs.map(async (run) => (await workflow.steps(run))[0]?.["exports"]));
+    expect(returned).toEqual([{ $return_value: [600_000, "ffffffff"] }, { $return_value: [4, "ffffffff"] }]);
+  });
+
+  it("by a body that is not what it says, tells so in its log", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(server, workflowOf({ a: codeStep("return steps.trigger.event.body;") }, { head: "triggers:\n- id: hi_log\n" }));
+    await fetch(workflow.endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: "{a" });
+    await workflow.runsOnce(1);
+    const told = await eventually(async () => {
+      const lines = listOf(await server.api.get(`/v1/sources/${workflow.id}/logs?limit=100`));
+      return lines.length > 0 && lines;
+    });
+    expect(told.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^The body cannot be read as JSON/));
+  });
+
   it("by a source, and by another workflow, begins a run for each event", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(

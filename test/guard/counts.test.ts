@@ -156,10 +156,10 @@ describe("what the start of the command costs at most", () => {
 });
 
 describe("what the start of a server costs at most", () => {
-  it("875 kB of text, with 26 of the driver of the database, without what it may never use and the API", async () => {
+  it("895 kB of text, with 26 of the driver of the database, without what it may never use and the API", async () => {
     const texts = await filesOf(join(dirname(PD), "..", "dist", "up.cjs"));
     expect(texts.length).toBeGreaterThan(5);
-    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(875_000);
+    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(895_000);
     // Of undici, of the agents' SDK, of YAML, of ws, of prom-client.
     for (const mark of ["undici:request:create", "notifications/initialized", "BAD_COLLECTION_TYPE", "WS_ERR_INVALID", "nodejs_eventloop_lag"])
       expect([mark, texts.some((text) => text.includes(mark))]).toEqual([mark, false]);
@@ -167,9 +167,9 @@ describe("what the start of a server costs at most", () => {
 });
 
 describe("what each process of a component has in memory at most", () => {
-  it("174 kB of text, without what reads timers", async () => {
+  it("225 kB of text, without what reads timers", async () => {
     const texts = await filesOf(join(dirname(PD), "..", "dist", "child.cjs"));
-    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(174_000);
+    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(225_000);
     // Of croner.
     expect(texts.some((text) => text.includes("CronDate"))).toBe(false);
   });

@@ -19,6 +19,9 @@ import { temporaryFolder } from "../support/home.ts";
 import { componentPids } from "../support/processes.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 
+/** No test lasts so long. */
+const NEVER = 3_600_000;
+
 /** Whether the process that runs this was started from a snapshot. */
 const IS_QUICK = 'process.execArgv.includes("--snapshot-blob")';
 
@@ -88,7 +91,7 @@ const REACHED = `(() => {
 
 describe("a process that starts from a snapshot", () => {
   it("offers a component what any other does", async () => {
-    const [plain, quick] = [await setUp(), await setUp({ snapshotAfterMs: 0 })];
+    const [plain, quick] = [await setUp({ snapshotAfterMs: NEVER }), await setUp({ snapshotAfterMs: 0 })];
     await quick.runner.whenQuick;
     expect([await plain.valueOf(IS_QUICK), await quick.valueOf(IS_QUICK)]).toEqual([false, true]);
     const reached = await plain.valueOf(REACHED);

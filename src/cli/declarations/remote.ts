@@ -26,7 +26,7 @@ export function projectCommands(program: Command, run: Run): void {
     .option("--schema", "Print the JSON schema of pd.yaml, for editors")
     .action((folder, flags, command) => run(command, async (cli) => (await import("../commands/apply.ts")).apply(cli, folder, flags)));
   standFlags(program.command("import [what...]"))
-    .description("Bring exported workflows here: a folder, a clone of a synced repository, a project's ZIP, or p_… with --from; shows the plan first")
+    .description("Bring exported workflows here: a folder, a clone of a synced repository, a project's ZIP, or p_<id> with --from; shows the plan first")
     .option("--env <name=value>", "Variable that the workflows read, repeatable", list)
     .option("--env-file <file>", "File of such variables")
     .option("--from <profile>", "Fetch workflows by their ids from the hosted platform: --from pipedream")

@@ -75,6 +75,19 @@ export class History {
     return groups.toReversed().flat().slice(-limit);
   }
 
+  /** The same of a workflow, with what its triggers have logged before its runs. */
+  async observationsWith(sourceId: DeployedId, triggerIds: readonly DeployedId[], limit: number): Promise<readonly Observation[]> {
+    const own = await this.observations(sourceId, limit);
+    const ofTriggers = await Promise.all(triggerIds.map((id) => this.observations(id, limit)));
+    const all = [...own];
+    for (const one of ofTriggers.flat()) {
+      if (one.kind !== "line") continue;
+      const next = all.findIndex((other) => other.kind === "started" && other.at >= one.line.at);
+      all.splice(next < 0 ? all.length : next, 0, one);
+    }
+    return all.slice(-limit);
+  }
+
   /** Calls that failed, newest first. */
   async failures(sourceId: DeployedId, limit: number): Promise<readonly Invocation[]> {
     const looked = await this.invocations(sourceId, { limit: MOST_LOOKED_AT });

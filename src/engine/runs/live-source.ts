@@ -289,7 +289,11 @@ export class LiveSource {
     const { replayOf } = options;
     feed.observe(source.id, { kind: "started", id, at: startedAt, trigger, replayOf });
     const report: CallReport = {
-      log: (line) => feed.observe(source.id, { kind: "line", id, line }),
+      log: (line) => {
+        feed.observe(source.id, { kind: "line", id, line });
+        // Nobody looks at the trigger of a workflow by itself.
+        if (source.workflowId !== undefined) feed.observe(source.workflowId, { kind: "line", id, line });
+      },
       respond: (response, isUnsettled) => options.onResponse?.(response, isUnsettled),
     };
     const triggerText = method.kind === "run" ? JSON.stringify(trigger) : undefined;

@@ -1,12 +1,14 @@
 import type { ComponentDefinition } from "../../domain/component.ts";
 import { eventFor } from "../../domain/event-of-trigger.ts";
-import type { RunResult } from "../../domain/invocation.ts";
+import type { LogLine, RunResult } from "../../domain/invocation.ts";
 import { type JsonValue, isJsonValue } from "../../domain/json.ts";
+import { dataUrl } from "../../domain/request-body/read-body.ts";
 import { LIMITS, lengthInJson } from "../../domain/limits.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { HOURLY } from "../../domain/schedule.ts";
-import { describeTrigger, timerEvent, withTimezones } from "../../domain/trigger.ts";
-import type { CallRequest, Runner, Unit, UnitEvents } from "../../ports/runner.ts";
+import { type HttpTrigger, type Trigger, describeTrigger, timerEvent, withTimezones } from "../../domain/trigger.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { CallReport, CallRequest, Runner, Unit, UnitEvents } from "../../ports/runner.ts";
 
 /** What a workflow's endpoint and schedule run on: they emit what triggers them, as a source without `run` does (registry.md §1). */
 export const TRIGGER_COMPONENTS = {
@@ -35,9 +37,9 @@ function builtIn(id: SavedComponent["id"], declared: Pick<ComponentDefinition, "
 }
 
 /** Starts what is built in here, and all else where it was started before. */
-export function withTriggerUnits(runner: Runner): Runner {
+export function withTriggerUnits(runner: Runner, clock: Pick<Clock, "now">): Runner {
   return {
-    start: async (code, events, signal) => (code.bundle.isBuiltIn === true ? new TriggerUnit(events) : runner.start(code, events, signal)),
+    start: async (code, events, signal) => (code.bundle.isBuiltIn === true ? new TriggerUnit(events, clock) : runner.start(code, events, signal)),
     prepare: (code) => (code.bundle.isBuiltIn === true ? undefined : runner.prepare(code)),
   };
 }
@@ -47,18 +49,27 @@ class TriggerUnit implements Unit {
   readonly definition = undefined;
   isUsable = true;
   readonly #events: UnitEvents;
+  readonly #clock: Pick<Clock, "now">;
 
-  constructor(events: UnitEvents) {
+  constructor(events: UnitEvents, clock: Pick<Clock, "now">) {
     this.#events = events;
+    this.#clock = clock;
   }
 
-  async call({ id, method }: CallRequest): Promise<RunResult> {
+  async call({ id, method }: CallRequest, report: Pick<CallReport, "log">): Promise<RunResult> {
     if (method.kind !== "run") return { outcome: { kind: "returned" }, emits: [], stateChanges: {}, logs: [] };
     const { trigger } = method;
     // The body is in the event twice: parsed, and as it was sent.
     if (trigger.kind === "http" && 2 * lengthInJson(trigger.body) > LIMITS.call) return tooLarge(2 * lengthInJson(trigger.body));
-    const payload = JSON.stringify(await plainEvent(trigger));
-    return { outcome: { kind: "returned" }, emits: [{ payload, id, summary: describeTrigger(method.trigger) }], stateChanges: {}, logs: [] };
+    const logs: LogLine[] = [];
+    const note = (text: string): void => {
+      const line: LogLine = { at: this.#clock.now(), level: "system", text };
+      logs.push(line);
+      report.log(line);
+    };
+    const payload = JSON.stringify(await plainEvent(trigger, note));
+    if (payload.length > LIMITS.call) return { ...tooLarge(payload.length), logs };
+    return { outcome: { kind: "returned" }, emits: [{ payload, id, summary: describeTrigger(method.trigger) }], stateChanges: {}, logs };
   }
 
   async memoryBytes(): Promise<number | undefined> {
@@ -90,16 +101,20 @@ function tooLarge(characters: number): RunResult {
   return { outcome: { kind: "threw", error: { name: "Error", message, stack: `Error: ${message}` } }, emits: [], stateChanges: {}, logs: [] };
 }
 
-/** The event of a trigger as JSON: bytes that are no text travel in base64. */
-export async function plainEvent(trigger: Parameters<typeof eventFor>[0]): Promise<JsonValue> {
+/** The event of a trigger as JSON. `note` is told what could not be read as it was announced. */
+export async function plainEvent(trigger: Trigger, note: (text: string) => void = () => {}): Promise<JsonValue> {
   if (trigger.kind === "timer") return withTimezones(timerEvent(trigger));
-  const event = await eventFor(trigger);
-  const carried = trigger.kind === "http" && trigger.encoding === "base64" ? withTextBody(event, trigger.body) : event;
+  const event = await eventFor(trigger, note);
+  const carried = trigger.kind === "http" ? withPlainBody(event, trigger, note) : event;
   return isJsonValue(carried) ? carried : {};
 }
 
-function withTextBody(event: unknown, base64: string): unknown {
+/** Bytes are what `Buffer.from` takes back. So many that JSON cannot hold them are the address of a file. */
+function withPlainBody(event: unknown, trigger: HttpTrigger, note: (text: string) => void): unknown {
   const isRecord = typeof event === "object" && event !== null;
   if (!isRecord || !("body" in event) || !(event.body instanceof Uint8Array)) return event;
-  return { ...event, body: { type: "Buffer", base64 } };
+  const bytes = Buffer.from(event.body);
+  if (bytes.length <= LIMITS.members) return { ...event, body: bytes.toJSON() };
+  note(`The body is ${bytes.length} bytes that are no text: it is handed over as raw_body_url, since JSON holds ${LIMITS.members} of them`);
+  return { ...event, body: { raw_body_url: dataUrl(bytes, trigger.headers["content-type"] ?? "") } };
 }

@@ -5,7 +5,7 @@ import { LONGEST_WAIT_MS } from "../../domain/workflow/run.ts";
 import type { Call } from "./call.ts";
 import { FileStore } from "./file-store.ts";
 import { methodOf } from "./instance.ts";
-import { responseOf, streamIn, unsentOf, wholeResponse } from "./response.ts";
+import { plainResponse, responseOf, streamIn, unsentOf, wholeResponse } from "./response.ts";
 import { jsonText } from "./state.ts";
 
 /** What the user of an action is told when something wants a workflow around it. */
@@ -78,9 +78,12 @@ function toolsFor(
   const send = (to: string) => (what: unknown) => void report.sends.push({ to, what: plain(what, `$.send.${to}`) });
   return {
     export: (name: unknown, value: unknown) => {
-      report.exports[String(name)] = plain(value, `$.export(${JSON.stringify(name)})`);
+      const exported = plain(value, `$.export(${JSON.stringify(name)})`);
+      // Names such as __proto__ are names like all others.
+      Object.defineProperty(report.exports, String(name), { value: exported, enumerable: true, writable: true, configurable: true });
     },
-    respond: async (response: unknown) => {
+    respond: async (given: unknown) => {
+      const response = plainResponse(given);
       const isAtOnce = isRecord(response) && response["immediate"] === true;
       // The first one counts, also while its body is read.
       if (!isAtOnce && (report.response !== undefined || reading.size > 0)) return;

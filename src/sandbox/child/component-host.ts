@@ -222,7 +222,7 @@ export class ComponentHost {
   /** A source without `run` emits what triggers it (registry.md §1). */
   async #callRun(instance: Record<string, unknown>, call: Call, trigger: Trigger): Promise<unknown> {
     if (trigger.kind === "sample") return call.emit(this.#component["sampleEmit"], { summary: "Sample event", id: call.id });
-    const event = await eventFor(trigger);
+    const event = await eventFor(trigger, (text) => call.note(text));
     const method = methodOf(this.#component, "run", false);
     return method === undefined ? call.emit(event, { id: call.id, summary: describeTrigger(trigger) }) : method.call(instance, event);
   }

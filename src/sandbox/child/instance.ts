@@ -5,7 +5,7 @@ import type { Call } from "./call.ts";
 import { dataStore } from "./data-store.ts";
 import { resolveDefinition } from "./describe.ts";
 import { httpRequest } from "./http-request.ts";
-import { responseOf, streamIn, unsentOf, wholeResponse } from "./response.ts";
+import { plainResponse, responseOf, streamIn, unsentOf, wholeResponse } from "./response.ts";
 
 type Callable = (...values: unknown[]) => unknown;
 
@@ -51,7 +51,8 @@ export function addProps(instance: Record<string, unknown>, props: Record<string
 }
 
 /** Whoever answers with a stream has to wait until it is read. */
-function respond(call: Call, response: unknown, isWanted: boolean): Promise<void> | undefined {
+function respond(call: Call, given: unknown, isWanted: boolean): Promise<void> | undefined {
+  const response = plainResponse(given);
   for (const line of unsentOf(response)) call.note(line);
   if (streamIn(response) !== undefined) return call.respondLater(wholeResponse(response), isWanted);
   call.respond(responseOf(response), isWanted);

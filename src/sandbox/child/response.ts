@@ -5,6 +5,11 @@ import { LIMITS } from "../../domain/limits.ts";
 import { whyNotSent } from "../../domain/response-headers.ts";
 import { jsonText } from "./state.ts";
 
+/** A `Response` of the web as `{ status, headers, body }`; anything else as it is. */
+export function plainResponse(given: unknown): unknown {
+  return given instanceof Response ? { status: given.status, headers: given.headers, body: given.body ?? undefined } : given;
+}
+
 /** As `responseOf`, also where the body comes as a stream (platform.md, `$.respond`), which is read: an answer is one message. */
 export async function wholeResponse(given: unknown): Promise<HttpResponse> {
   const stream = streamIn(given);
@@ -46,9 +51,26 @@ export function responseOf(given: unknown): HttpResponse {
 
 const MEMBERS = ["status", "statusCode", "headers", "body", "immediate"];
 
-function headersIn(response: Record<string, unknown>): [name: string, value: string | readonly string[]][] {
-  const given = Object.entries(isRecord(response["headers"]) ? response["headers"] : {}).filter(([, value]) => value !== undefined && value !== null);
-  return given.map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]);
+type Header = readonly [name: string, value: string | readonly string[]];
+
+/** Headers as an object, a `Map`, a list of pairs or `Headers` of the web, where a name may come several times. */
+function headersIn({ headers }: Record<string, unknown>): readonly Header[] {
+  const given = pairsOf(headers).filter(([, value]) => value !== undefined && value !== null);
+  const all = new Map<string, { readonly name: string; readonly values: string[]; isList: boolean }>();
+  for (const [name, value] of given) {
+    const known = all.get(name.toLowerCase()) ?? { name, values: [], isList: false };
+    known.isList ||= Array.isArray(value) || known.values.length > 0;
+    known.values.push(...(Array.isArray(value) ? value.map(String) : [String(value)]));
+    all.set(name.toLowerCase(), known);
+  }
+  return [...all.values()].map(({ name, values, isList }) => [name, isList ? values : values.join("")]);
+}
+
+function pairsOf(headers: unknown): readonly (readonly [string, unknown])[] {
+  if (headers instanceof Headers || headers instanceof Map) return [...headers].map(([name, value]: [unknown, unknown]) => [String(name), value]);
+  if (Array.isArray(headers))
+    return headers.flatMap((pair: unknown) => (Array.isArray(pair) && pair.length === 2 ? [[String(pair[0]), pair[1]] as const] : []));
+  return isRecord(headers) ? Object.entries(headers) : [];
 }
 
 /** For its author: what of a response is not sent, and why. A length is: its own. */
@@ -58,10 +80,14 @@ export function unsentOf(response: unknown): readonly string[] {
     return [
       `respond sent an empty answer: it wants { status, headers, body }, not ${inspect(response, { depth: 0, maxStringLength: 100, customInspect: false })}`,
     ];
-  return headersIn(response).flatMap(([name, value]) => {
+  const { status } = response;
+  const isTextStatus = typeof status === "string" && Number.isInteger(Number(status));
+  const ofStatus = isTextStatus ? [`respond: the status ${JSON.stringify(status)} is a text, and was sent as the number`] : [];
+  const ofHeaders = headersIn(response).flatMap(([name, value]) => {
     const reason = name.toLowerCase() === "content-length" ? undefined : whyNotSent(name, value);
     return reason === undefined ? [] : [`respond did not send the header ${JSON.stringify(name)}: ${reason}`];
   });
+  return [...ofStatus, ...ofHeaders];
 }
 
 function statusOf(given: unknown): number {
@@ -82,6 +108,7 @@ interface Body {
 function bodyOf(body: unknown): Body {
   if (body === undefined || body === null) return { text: "", encoding: "utf8" };
   if (typeof body === "string") return { text: body, encoding: "utf8", type: "text/html; charset=utf-8" };
+  if (body instanceof URLSearchParams) return { text: body.toString(), encoding: "utf8", type: "application/x-www-form-urlencoded; charset=utf-8" };
   const bytes = bytesOf(body);
   if (bytes !== undefined) return { text: Buffer.from(bytes).toString("base64"), encoding: "base64", type: "application/octet-stream" };
   return { text: jsonText(body, "http.respond: body") ?? "", encoding: "utf8", type: "application/json; charset=utf-8" };

@@ -1,4 +1,5 @@
 import { api } from "../../api/api.ts";
+import { isWorkflowId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { rehearsalRecord } from "./rehearsal-record.ts";
 import { eventRecord, instantRecord, invocationRecord, observationRecord } from "./records.ts";
@@ -16,7 +17,8 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
     }),
     route(invocations.observations, async ({ params: { limit }, part }) => {
       const { id } = engine.findDeployed(part("id"), "read logs of");
-      return { data: (await engine.history.observations(id, limit)).map(observationRecord) };
+      const triggers = isWorkflowId(id) ? engine.workflows.triggersOf({ id }).map(({ outline }) => outline.id) : [];
+      return { data: (await engine.history.observationsWith(id, triggers, limit)).map(observationRecord) };
     }),
     route(invocations.instants, async ({ params: { limit }, part }) => {
       const { id } = engine.findDeployed(part("id"), "read timers of");
