@@ -13,6 +13,8 @@ export interface RunError {
   readonly stack: string;
   /** `file:line:column` of the first frame in the author's code. */
   readonly at?: string;
+  /** What has led to it, one line each: causes, errors of an AggregateError, what a third party answered. */
+  readonly causes?: readonly string[];
 }
 
 /** How a call of `run` or of a hook ended. */
@@ -146,7 +148,7 @@ export function describeOutcome(outcome: Outcome): string {
     case "returned":
       return "ok";
     case "threw":
-      return `${outcome.error.name}: ${outcome.error.message}${outcome.error.at === undefined ? "" : ` (${outcome.error.at})`}`;
+      return describeError(outcome.error);
     case "timed-out":
       return `timed out after ${outcome.afterMs / 1000} s`;
     case "out-of-memory":
@@ -158,6 +160,10 @@ export function describeOutcome(outcome: Outcome): string {
   }
 }
 
+function describeError({ name, message, at, causes = [] }: RunError): string {
+  return [`${name}: ${message}${at === undefined ? "" : ` (${at})`}`, ...causes.map((cause) => `Caused by: ${cause}`)].join(". ");
+}
+
 /** Why a call for an answer failed: a ConfigurationError speaks to whoever configures, and says it all (platform.md §4.3). */
 export function reasonOf(outcome: Outcome): string {
   return outcome.kind === "threw" && outcome.error.name === "ConfigurationError" ? outcome.error.message : describeOutcome(outcome);
@@ -167,5 +173,12 @@ export function reasonOf(outcome: Outcome): string {
 export function outcomeDetails(outcome: Outcome): JsonObject {
   if (outcome.kind !== "threw") return { outcome: outcome.kind, message: describeOutcome(outcome) };
   const { error } = outcome;
-  return { outcome: "threw", name: error.name, message: error.message, stack: error.stack, ...(error.at === undefined ? {} : { at: error.at }) };
+  return {
+    outcome: "threw",
+    name: error.name,
+    message: error.message,
+    stack: error.stack,
+    ...(error.at === undefined ? {} : { at: error.at }),
+    ...(error.causes === undefined ? {} : { causes: [...error.causes] }),
+  };
 }

@@ -14,6 +14,9 @@ import type { CallPart, HostQuestion, RawLogLine, ToHost } from "./protocol.ts";
 
 type Reader = (message: Record<string, unknown>) => ToHost;
 
+/** As many as a component's process tells at most. */
+const MOST_CAUSES = 6;
+
 /** Throws TypeError, saying what is no message. */
 export function readToHost(text: string): ToHost {
   if (isTooComplex(text)) throw new TypeError("a message has too many members");
@@ -96,12 +99,17 @@ function outcomeOf(value: unknown): Outcome {
     case "interrupted":
       return { kind, reason: text(reason, "reason", LIMITS.name) };
     case "threw": {
-      const { name, message, stack } = record(error, "error");
-      return { kind, error: { name: text(name, "name"), message: text(message, "message"), stack: text(stack, "stack") } };
+      const { name, message, stack, causes } = record(error, "error");
+      const read = { name: text(name, "name"), message: text(message, "message"), stack: text(stack, "stack") };
+      return { kind, error: causes === undefined ? read : { ...read, causes: causesOf(causes) } };
     }
     default:
       return bad("outcome");
   }
+}
+
+function causesOf(value: unknown): readonly string[] {
+  return Array.isArray(value) && value.length <= MOST_CAUSES ? value.map((cause) => text(cause, "cause", LIMITS.name)) : bad("causes");
 }
 
 function partOf(value: unknown): CallPart {

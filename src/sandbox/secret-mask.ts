@@ -40,7 +40,8 @@ export class SecretMask {
   overOutcome(outcome: Outcome): Outcome {
     if (outcome.kind !== "threw" || this.#forms.size === 0) return outcome;
     const { error } = outcome;
-    return { ...outcome, error: { ...error, name: this.over(error.name), message: this.over(error.message), stack: this.over(error.stack) } };
+    const causes = error.causes === undefined ? {} : { causes: error.causes.map((cause) => this.over(cause)) };
+    return { ...outcome, error: { ...error, name: this.over(error.name), message: this.over(error.message), stack: this.over(error.stack), ...causes } };
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deployFile } from "../support/components.ts";
-import { dataOf } from "../support/api.ts";
+import { dataOf, listOf } from "../support/api.ts";
+import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { type DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 
@@ -10,6 +11,54 @@ const component = (run: string, rest = ""): string => `export default { name: "t
 async function stillWorks(source: DeployedSource): Promise<void> {
   expect(await source.run({ ok: true })).toMatchObject({ outcome: "returned", returned: "fine" });
 }
+
+describe("the reasons of a failure", () => {
+  it("are in the run, its log and its errors, and what was secret in them is masked", async () => {
+    const server = await TestServer.start();
+    const code = component('throw new Error("outer", { cause: new Error("of " + this.token) });', 'props: { token: { type: "string", secret: true } },');
+    const source = await server.deploy(code, { props: { token: "tok-123456789" } });
+    const invocation = await source.run({});
+    expect(invocation["message"]).toMatch(/^Error: outer \(\S+:1:\d+\)\. Caused by: Error: of \*+$/);
+    const ended = listOf(await server.api.get(`/v1/sources/${source.id}/logs`)).at(-1);
+    expect(ended).toMatchObject({ msg: invocation["message"], err: { causes: [expect.stringMatching(/^Error: of \*+$/)] } });
+    expect(JSON.stringify([invocation, ended])).not.toContain("tok-123456789");
+  });
+
+  it("are those of a step, and of an action that is run once", async () => {
+    const server = await TestServer.start();
+    const run = await (await deployWorkflow(server, workflowOf({ call: codeStep('await fetch("http://127.0.0.1:1/");') }))).run();
+    expect(run["failure"]).toMatchObject({ message: expect.stringMatching(/^TypeError: fetch failed.*\. Caused by: Error: (connect ECONNREFUSED|bad port)/) });
+    const action =
+      'export default { key: "a", name: "A", version: "0.0.1", type: "action", run() { throw { get message() { throw new Error("never"); } }; } };';
+    const began = performance.now();
+    expect(await server.api.post("/v1/actions/run", { component_code: action })).toMatchObject({
+      outcome: "threw",
+      message: expect.stringContaining("Error: {"),
+    });
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+});
+
+describe("an id of an event", () => {
+  it.each([
+    ["a Date", "new Date(1000)", "new Date(2000)"],
+    ["a BigInt", "12345678901234567890n", "12345678901234567891n"],
+    ["a Buffer", "Buffer.from([1, 2])", "Buffer.from([1, 3])"],
+    ["an id of MongoDB", '({ toHexString: () => "65a", toJSON: () => "65a" })', '({ toJSON: () => "65b" })'],
+    ["a Decimal", "({ toString: () => String(15) })", "({ toString: () => String(16) })"],
+  ])("may be %s: the same is the same, with every strategy", async (_what, first, second) => {
+    const server = await TestServer.inMemory();
+    for (const strategy of ["unique", "greatest", "last"]) {
+      const code = component(`for (const id of event.two ? [${first}, ${second}] : [${first}]) this.$emit({}, { id });`, `dedupe: "${strategy}",`);
+      const source = await server.deploy(code);
+      const counts = [];
+      for (const event of [{}, {}, { two: true }, {}]) counts.push((await source.run(event))["event_count"]);
+      // With "last" an id that is not the newest any more begins anew; hexadecimal letters are no number.
+      const isNumber = !first.includes("65a");
+      expect([strategy, counts]).toEqual([strategy, strategy === "last" ? [1, 0, 1, 1] : strategy === "greatest" && !isNumber ? [1, 1, 2, 1] : [1, 0, 1, 0]]);
+    }
+  });
+});
 
 describe("a run that", () => {
   it("ends its process is recorded as such, with what it printed, and the next one works", async () => {

@@ -226,7 +226,7 @@ function emitOf(event: unknown, meta: unknown): Emit {
   return {
     payload,
     id: usableId,
-    unusableId: usableId === undefined && id !== undefined && id !== null ? String(id).slice(0, 200) : undefined,
+    unusableId: usableId === undefined && id !== undefined && id !== null ? shown(id).slice(0, 200) : undefined,
     name: typeof name === "string" && name !== "" ? usableName(name, "name") : undefined,
     summary: summary === undefined || summary === null ? undefined : String(summary).slice(0, LIMITS.summary + 1),
     ts: timeOf(given["ts"]),
@@ -234,9 +234,22 @@ function emitOf(event: unknown, meta: unknown): Emit {
   };
 }
 
-function idOf(id: unknown): string | number | undefined {
+function idOf(given: unknown): string | number | undefined {
+  const id = typeof given === "object" && given !== null ? idOfObject(given) : given;
+  if (typeof id === "bigint") return String(id);
   if (typeof id === "string") return usableName(id, "id");
   return typeof id === "number" && Number.isFinite(id) ? id : undefined;
+}
+
+/** What an object says of itself, the same each time: a date its time in ms, which "greatest" can compare; bytes in hexadecimal. */
+function idOfObject(id: object): unknown {
+  if (id instanceof Date) return id.getTime();
+  if (id instanceof Uint8Array) return Buffer.from(id).toString("hex");
+  const [toJson, toText]: readonly unknown[] = [Reflect.get(id, "toJSON"), Reflect.get(id, "toString")];
+  const json: unknown = typeof toJson === "function" ? Reflect.apply(toJson, id, []) : undefined;
+  if (typeof json === "string" || typeof json === "number") return json;
+  const isOwn = typeof toText === "function" && toText !== Object.prototype.toString && !Array.isArray(id);
+  return isOwn ? Reflect.apply(toText, id, []) : undefined;
 }
 
 /** What of the second argument of `$emit` cannot be used. */

@@ -2,23 +2,120 @@ import { inspect } from "node:util";
 import type { Outcome } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 
-/** The outcome of a call that threw; whatever was thrown, a component may throw anything. */
+/** Characters that are kept of each. */
+const [MOST_NAME, MOST_MESSAGE, MOST_STACK, MOST_CAUSE] = [200, 10_000, 50_000, 500];
+const MOST_CAUSES = 6;
+
+/** The outcome of a call that threw. A component may throw anything: a proxy, a circle, something whose getters throw. */
 export function threw(thrown: unknown): Outcome {
-  if (isRecord(thrown) && typeof thrown["message"] === "string") {
-    const name = typeof thrown["name"] === "string" ? thrown["name"] : "Error";
-    const message = thrown["message"] + whatWasDenied(thrown);
-    const stack = typeof thrown["stack"] === "string" ? thrown["stack"] : `${name}: ${message}`;
-    return { kind: "threw", error: { name, message, stack: stack + causeOf(thrown["cause"]) } };
+  const message = textOf(thrown, "message");
+  const causes = causesOf(thrown);
+  const told = causes.length === 0 ? {} : { causes: causes.map(({ text }) => text) };
+  if (message === undefined) {
+    const shown = shownValue(thrown, MOST_MESSAGE);
+    return { kind: "threw", error: { name: "Error", message: shown, stack: `Thrown: ${shown}`, ...told } };
   }
-  const message = typeof thrown === "string" ? thrown : inspect(thrown);
-  return { kind: "threw", error: { name: "Error", message, stack: `Thrown: ${message}` } };
+  const [name, whole] = [cut(textOf(thrown, "name") ?? "Error", MOST_NAME), cut(message, MOST_MESSAGE) + whatWasDenied(thrown)];
+  const stack = cut(textOf(thrown, "stack") ?? `${name}: ${whole}`, MOST_STACK);
+  return { kind: "threw", error: { name, message: whole, stack: [stack, ...causes.map((cause) => `Caused by: ${cause.stack}`)].join("\n"), ...told } };
+}
+
+interface Cause {
+  /** One line. */
+  readonly text: string;
+  readonly stack: string;
+}
+
+/** What has led to it: `cause`, the errors of an AggregateError, and what a third party answered, each as far down as it goes. */
+function causesOf(thrown: unknown): readonly Cause[] {
+  const seen = new Set<unknown>([thrown]);
+  const found: Cause[] = [];
+  const follow = (error: unknown): void => {
+    const answer = answerOf(error);
+    if (answer !== undefined) found.push({ text: answer, stack: answer });
+    const errors = read(error, "errors");
+    for (const one of [read(error, "cause"), ...(isList(errors) ? errors.slice(0, MOST_CAUSES) : [])]) {
+      if (one === undefined || one === null || seen.has(one) || found.length >= MOST_CAUSES) continue;
+      seen.add(one);
+      const cause = causeOf(one);
+      if (cause !== undefined) found.push(cause);
+      follow(one);
+    }
+  };
+  follow(thrown);
+  return found.slice(0, MOST_CAUSES);
+}
+
+/** `undefined`: it says nothing itself, as an AggregateError without a message, whose errors follow. */
+function causeOf(cause: unknown): Cause | undefined {
+  const message = textOf(cause, "message");
+  if (message === undefined) {
+    const text = shownValue(cause, MOST_CAUSE);
+    return { text, stack: text };
+  }
+  if (message === "") return undefined;
+  const text = cut(`${textOf(cause, "name") ?? "Error"}: ${message.replaceAll(/\s+/g, " ")}`, MOST_CAUSE);
+  return { text, stack: cut(textOf(cause, "stack") ?? text, MOST_STACK / 10) };
+}
+
+/** What HTTP clients put beside their error: axios `response.status` and `data`, got `response.statusCode` and `body`. */
+function answerOf(error: unknown): string | undefined {
+  const response = read(error, "response");
+  const [status, body] = [read(response, "status") ?? read(response, "statusCode"), read(response, "data") ?? read(response, "body")];
+  if (typeof status !== "number") return undefined;
+  const shown = body === undefined || body === null || body === "" || isStream(body) ? "" : `: ${shownValue(body, MOST_CAUSE)}`;
+  return `the answer was ${status}${shown}`;
+}
+
+function isStream(value: unknown): boolean {
+  return ["pipe", "getReader"].some((name) => typeof read(value, name) === "function");
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  try {
+    return Array.isArray(value);
+  } catch {
+    // A proxy that was taken back.
+    return false;
+  }
+}
+
+/** A member; nothing where its getter, or a proxy, throws. */
+function read(value: unknown, name: string): unknown {
+  try {
+    return (typeof value === "object" && value !== null) || typeof value === "function" ? Reflect.get(value, name) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: unknown, name: string): string | undefined {
+  const text = read(value, name);
+  return typeof text === "string" ? text : undefined;
+}
+
+/** A text as it is, anything else as far as it can be shown without running any of its code. */
+function shownValue(value: unknown, most: number): string {
+  if (typeof value === "string") return cut(value, most);
+  try {
+    const members = isRecord(value) ? Object.keys(value).length : 0;
+    if (members > MOST_CAUSE) return `an object with ${members} members`;
+    return cut(inspect(value, { depth: 2, customInspect: false, maxArrayLength: 20, maxStringLength: most, breakLength: Number.POSITIVE_INFINITY }), most);
+  } catch {
+    return "something that cannot be shown";
+  }
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} more characters)`;
 }
 
 /** Node says that something is denied, and in members of its own what. */
-function whatWasDenied({ code, permission, resource }: Record<string, unknown>): string {
-  if (code !== "ERR_ACCESS_DENIED" || typeof permission !== "string") return "";
+function whatWasDenied(thrown: unknown): string {
+  const [permission, resource] = [textOf(thrown, "permission"), textOf(thrown, "resource")];
+  if (read(thrown, "code") !== "ERR_ACCESS_DENIED" || permission === undefined) return "";
   const rule = RULES[permission] ?? permission;
-  return ` (${rule}${typeof resource === "string" && resource !== "" ? `: ${resource}` : ""})`;
+  return ` (${rule}${resource === undefined || resource === "" ? "" : `: ${resource}`})`;
 }
 
 const RULES: Readonly<Record<string, string>> = {
@@ -30,7 +127,3 @@ const RULES: Readonly<Record<string, string>> = {
   Inspector: "components may not open a debugger",
   WASI: "components may not use WASI",
 };
-
-function causeOf(cause: unknown): string {
-  return cause instanceof Error ? `\nCaused by: ${cause.stack ?? cause.message}` : "";
-}

@@ -10,7 +10,7 @@ import type {
   WorkflowVersionRecord,
 } from "../../api/workflows.ts";
 import { PdError } from "../../domain/errors.ts";
-import { describeOutcome } from "../../domain/invocation.ts";
+import { type RunError, describeOutcome } from "../../domain/invocation.ts";
 import { unsentMails } from "../../domain/mail.ts";
 import { type JsonObject, type JsonValue, textAsJson } from "../../domain/json.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
@@ -73,6 +73,10 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
     triggers: await triggerRecords(engine, live, plan),
     steps: plan.workflow.steps.map((step) => stepShape(step, plan.steps)),
   };
+}
+
+function errorRecord({ causes, ...error }: RunError): JsonObject {
+  return { ...error, ...(causes === undefined ? {} : { causes: [...causes] }) };
 }
 
 function limitRecord({ allowsAddons, memoryMb, timeoutSeconds }: WorkflowLimits): Partial<WorkflowRecord> {
@@ -288,7 +292,7 @@ export function runStepRecord(record: StepRecord, addressOf: ((name: "resume" | 
     duration_ms: record.durationMs,
     ...(inputs === undefined ? {} : { inputs }),
     ...(decision === undefined ? {} : { decision }),
-    ...(outcome.kind === "threw" ? { error: { ...outcome.error } } : {}),
+    ...(outcome.kind === "threw" ? { error: errorRecord(outcome.error) } : {}),
     ...(invocationId === undefined ? {} : { invocation_id: invocationId }),
     ...(sends === undefined ? {} : { sends: [...sends] }),
     ...(copiedFrom === undefined ? {} : { copied_from: copiedFrom }),
