@@ -730,3 +730,19 @@ describe("pd doctor without a server", () => {
     expect((await home.pd("doctor")).stdout).toContain("✖ clock: it is behind");
   });
 });
+
+describe("pd run-action", () => {
+  it("reads a value as JSON where the prop takes any, and as text where it is one", async () => {
+    const home = await PdHome.inProcess();
+    const file = await home.file(
+      "any.mjs",
+      'export default { key: "a", name: "A", version: "0.0.1", type: "action", props: { any: { type: "any" }, text: "string" }, run() { return [this.any, this.text]; } };',
+    );
+    const returned = async (...words: string[]) => (await home.json("run-action", file, ...words))["ret"];
+    expect(await returned("--prop", "any=[1]", "--prop", "text=[1]")).toEqual([[1], "[1]"]);
+    expect(await returned("--prop", "any=7", "--prop", "text=7")).toEqual([7, "7"]);
+    expect(await returned("--prop", "any=seven", "--prop", "text=x")).toEqual(["seven", "x"]);
+    // A file of JSON says what is a text.
+    expect(await returned("--props", await home.file("props.json", '{"any":"7","text":"7"}'))).toEqual(["7", "7"]);
+  });
+});

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { givenProps } from "../../src/cli/code/prop-flags.ts";
+import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
 import { dataOf, listOf } from "../support/api.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { Upstream } from "../support/upstream.ts";
@@ -470,5 +471,42 @@ describe("what a component declares beyond the usual", () => {
       return found.length > 0 && found;
     });
     expect(events[0]?.["event"]).toEqual(["early", "mocked"]);
+  });
+});
+
+describe("a prop that takes any value", () => {
+  it("keeps the text that it is given", async () => {
+    const server = await TestServer.inMemory();
+    const code =
+      'export default { key: "a", name: "A", version: "0.0.1", type: "action", props: { id: { type: "any" }, list: { type: "string[]", optional: true } }, run() { return [this.id, this.list]; } };';
+    const returned = async (props: JsonObject) => (await server.api.post("/v1/actions/run", { component_code: code, configured_props: props }))["ret"];
+    for (const id of ["1", "true", "[1]", '{"a":1}', "1e3", 1, true, [1], { a: "1" }]) expect(await returned({ id })).toEqual([id, null]);
+    expect(await returned({ id: 1, list: ["1", "true"] })).toEqual([1, ["1", "true"]]);
+  });
+});
+
+describe("a choice that is an object", () => {
+  const code = (props: string): string =>
+    `export default { key: "a", name: "A", version: "0.0.1", type: "action", props: { ${props} }, run() { return { ...this }; } };`;
+
+  it.each([
+    ["declared", 'options: [{ label: "One", value: { id: 1 } }, { label: "Two", value: [2] }]'],
+    ["asked for", 'async options() { return [{ label: "One", value: { id: 1 } }, { label: "Two", value: [2] }]; }'],
+  ])("and %s is offered, stored and handed over as it is, also with its label and in a list", async (_how, options) => {
+    const server = await TestServer.inMemory();
+    const component_code = code(
+      `one: { type: "string", ${options} }, labelled: { type: "integer", withLabel: true, ${options} }, list: { type: "string[]", ${options} }`,
+    );
+    const run = async (configured_props: JsonObject) => (await server.api.post("/v1/actions/run", { component_code, configured_props }))["ret"];
+    const labelled = { label: "One", value: { id: 1 } };
+    expect(await run({ one: { id: 1 }, labelled: { __lv: labelled }, list: [{ id: 1 }, [2]] })).toEqual({ one: { id: 1 }, labelled, list: [{ id: 1 }, [2]] });
+  });
+
+  it("is written as JSON on the command line, and anything else is refused", async () => {
+    const server = await TestServer.inMemory();
+    const component_code = code('one: { type: "string", options: [{ label: "One", value: { id: 1, at: "x" } }] }');
+    const run = (one: JsonValue) => server.api.post("/v1/actions/run", { component_code, configured_props: { one } });
+    expect(await run('{"at":"x","id":1}')).toMatchObject({ ret: { one: { id: 1, at: "x" } } });
+    for (const one of ['{"id":2}', { id: 2 }, "[object Object]"]) await expect(run(one)).rejects.toThrow(/one must be one of|one wants/);
   });
 });

@@ -1,5 +1,6 @@
 import type { PropRecord } from "../../api/props.ts";
-import type { JsonValue } from "../../domain/json.ts";
+import { type JsonValue, textAsJson } from "../../domain/json.ts";
+import { isOpenType } from "../../domain/props/user-prop.ts";
 import { kindOfType } from "../../domain/props/kinds.ts";
 
 /** A prop whose value is asked for. */
@@ -17,5 +18,10 @@ export function answerProblem(prop: Question, answer: string): string | true {
 /** The value that a typed answer stands for; `undefined`: none. */
 export function answeredValue({ type }: Question, answer: string): JsonValue | undefined {
   const { asking } = kindOfType(type);
-  return asking?.read === undefined ? answer : asking.read(answer);
+  return asking?.read === undefined ? typedValue(type, answer) : asking.read(answer);
+}
+
+/** A text that a person has typed, as a prop of this type wants it: JSON where any value is taken. */
+export function typedValue(type: string, text: string): JsonValue {
+  return kindOfType(type).kind === "user" && isOpenType(type) ? textAsJson(text) : text;
 }

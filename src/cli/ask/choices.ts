@@ -46,7 +46,8 @@ export class Choices {
     if (this.#searches && typed !== this.#listing.query) this.#listing = emptyListing(typed);
     const listing = this.#listing;
     if (listing.page === 0) await this.#loadNext(listing);
-    const fits = ({ label, value }: Choice): boolean => this.#searches || `${label} ${String(value)}`.toLowerCase().includes(typed.toLowerCase());
+    const fits = ({ label, value }: Choice): boolean =>
+      this.#searches || `${label} ${typeof value === "string" ? value : JSON.stringify(value)}`.toLowerCase().includes(typed.toLowerCase());
     const isWanted = (): boolean => typed !== "" && !listing.isComplete && listing.page < MOST_PAGES && !listing.found.some(fits);
     while (isWanted() && signal?.aborted !== true) await this.#loadNext(listing);
     return listing.found.filter(fits);

@@ -1,6 +1,7 @@
 import type { SourceParams, SourceRecord } from "../../api/sources.ts";
 import { PdError } from "../../domain/errors.ts";
 import { askingForProps } from "../props/ask-props.ts";
+import { typedProps } from "../props/typed-props.ts";
 import { askedCode } from "../props/asked-component.ts";
 import { codeOf, additionParams, pickComponent } from "../code/component-target.ts";
 import { type ProcessFlags, processLimits, truthOf } from "../code/limit-flags.ts";
@@ -30,10 +31,11 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
   const client = await connect(cli);
   const code = { ...(given ?? (await codeOf(await pickComponent(cli, client, flags)))), ...imports, env };
   const request = { ...code, ...limitsOf(flags), name: flags.name };
+  const component = askedCode(client, code);
   const source = await askingForProps(cli, flags, {
-    props,
+    props: await typedProps(component, props, flags),
     send: (configured) => client.sources.deploy({ ...request, configured_props: configured }),
-    component: askedCode(client, code),
+    component,
     isGuided: true,
   });
   return printRecord(cli, source, () => printDeployed(cli, source));

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../domain/json.ts";
 import { printActionRun } from "../action-run.ts";
 import { askingForProps } from "../props/ask-props.ts";
+import { typedProps } from "../props/typed-props.ts";
 import { askedCode } from "../props/asked-component.ts";
 import { codeOf, additionParams } from "../code/component-target.ts";
 import { type CodeFlags, givenEnv, givenProps, readJsonFile } from "../code/prop-flags.ts";
@@ -19,10 +20,11 @@ export async function runAction(cli: CliContext, target: string, flags: RunActio
   const code = { ...(await codeOf(target)), ...(await additionParams(flags)), env };
   const limits = firstLimits(flags);
   const client = await connect(cli);
+  const component = askedCode(client, code);
   const run = await askingForProps(cli, flags, {
-    props,
+    props: await typedProps(component, props, flags),
     send: (configured) => client.actions.run({ ...code, ...limits, steps, configured_props: configured }),
-    component: askedCode(client, code),
+    component,
     isGuided: true,
   });
   return printActionRun(cli, run);

@@ -5,6 +5,7 @@ import { PdError } from "../../domain/errors.ts";
 import { givenEnv, givenProps } from "../code/prop-flags.ts";
 import { printLine, printRecord } from "../reporter.ts";
 import { codeOf, additionParams } from "../code/component-target.ts";
+import { typedProps } from "../props/typed-props.ts";
 import { askedSource } from "../props/asked-component.ts";
 import { refuseForComponent } from "./refuse-flags.ts";
 import { type DeployFlags, limitsOf, printWarnings } from "./deploy.ts";
@@ -38,10 +39,11 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const changesNothing = latest !== undefined && [given, props, latest].every((part) => Object.keys(part).length === 0);
   if (latest === undefined || changesNothing) return cli.isJson ? printRecord(cli, before, () => {}) : 0;
   const change = { ...given, ...latest, ...(flags.force === true ? { force: true } : {}) };
+  const component = askedSource(client, before);
   const updated = await askingForProps(cli, flags, {
-    props,
+    props: await typedProps(component, props, flags),
     send: (configured) => client.sources.update(before.id, { ...change, configured_props: configured }),
-    component: askedSource(client, before),
+    component,
     isGuided: false,
   });
   return printRecord(cli, updated, () => {

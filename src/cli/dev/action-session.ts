@@ -2,6 +2,7 @@ import { coloursFor } from "../colours.ts";
 import { createTwoFilesPatch } from "diff";
 import { printActionRun } from "../action-run.ts";
 import { isTakenBack } from "../ask/can-ask.ts";
+import { typedProps } from "../props/typed-props.ts";
 import { askingForProps } from "../props/ask-props.ts";
 import { askedCode } from "../props/asked-component.ts";
 import { additionParams } from "../code/component-target.ts";
@@ -39,6 +40,8 @@ class ActionSession {
   readonly #halfSaves = new HalfSaves();
   /** What was answered, for each run that follows. */
   readonly #answers: JsonObject = {};
+  /** Those that were given, once their types are known. */
+  #props: JsonObject | undefined;
   #before: string | undefined;
   /** Under which a debugger listens. */
   #debugId: string | undefined;
@@ -114,12 +117,14 @@ class ActionSession {
   async #runCode(read: LocalCode): Promise<void> {
     const { client, flags, props, env, stop } = this.#settings;
     const code = { ...read, ...(await additionParams(flags)), env };
+    const component = askedCode(client, code);
+    this.#props ??= await typedProps(component, props, flags);
     const run = await askingForProps(this.#cli, flags, {
-      props,
+      props: this.#props,
       answers: this.#answers,
       signal: AbortSignal.any([this.#question.signal, stop.signal]),
       asks: () => this.#endLook(),
-      component: askedCode(client, code),
+      component,
       isGuided: this.#before === undefined,
       send: (values) => client.actions.run({ ...code, configured_props: values, ...(this.#debugId === undefined ? {} : { debug: this.#debugId }) }),
     });

@@ -4,6 +4,7 @@ import { type Client, createClient } from "../../client/client.ts";
 import type { CodeParams } from "../../api/components.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import { canAsk, isTakenBack } from "../ask/can-ask.ts";
+import { typedProps } from "../props/typed-props.ts";
 import { askEach, askingForProps } from "../props/ask-props.ts";
 import { type AskedComponent, askedCode, askedSource } from "../props/asked-component.ts";
 import type { CliContext } from "../context.ts";
@@ -176,7 +177,8 @@ class Session {
     this.#isNew = before === undefined;
     const request = { ...code, name: flags.name, env };
     const component = askedCode(client, before === undefined ? { ...code, env } : { ...code, env, source_id: before.id });
-    const source = await this.#sendAsking({ props, component, isGuided: before === undefined }, (values) =>
+    const typed = await typedProps(component, props, flags);
+    const source = await this.#sendAsking({ props: typed, component, isGuided: before === undefined }, (values) =>
       before === undefined
         ? client.sources.deploy({ ...request, configured_props: values })
         : client.sources.update(before.id, { ...request, configured_props: values }),

@@ -1,6 +1,6 @@
 import { checkbox, confirm, input, password, select } from "../ask/prompts.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonValue } from "../../domain/json.ts";
+import { type JsonValue, isSameJson } from "../../domain/json.ts";
 import { kindOfType } from "../../domain/props/kinds.ts";
 import { askAccount } from "../accounts/ask-account.ts";
 import { type Question, answerProblem, answeredValue } from "../ask/answer-check.ts";
@@ -63,13 +63,13 @@ async function askPlain(
   { message, signal }: { message: string; signal: AbortSignal | undefined },
 ): Promise<JsonValue | undefined> {
   const context = { input: cli.stdin, output: cli.stderr, ...(signal === undefined ? {} : { signal }) };
-  const choices = choicesOf(prop).map(({ label, value }) => ({ name: label, value: String(value) }));
+  const choices = choicesOf(prop).map(({ label, value }) => ({ name: label, value }));
   const given = prop.default;
-  const chosen = (Array.isArray(given) ? given : [given]).map(String);
+  const isDefault = (value: JsonValue): boolean => (Array.isArray(given) ? given : [given]).some((one) => isSameJson(one ?? null, value));
   const validate = (answer: string): string | true => answerProblem(prop, answer);
   if (choices.length > 0 && isList(prop))
-    return checkbox({ message, choices: choices.map((choice) => ({ ...choice, checked: chosen.includes(choice.value) })) }, context);
-  if (choices.length > 0) return select({ message, choices, default: chosen[0] ?? "" }, context);
+    return checkbox({ message, choices: choices.map((choice) => ({ ...choice, checked: isDefault(choice.value) })) }, context);
+  if (choices.length > 0) return select<JsonValue>({ message, choices, default: choices.find(({ value }) => isDefault(value))?.value ?? null }, context);
   if (prop.secret === true) return password({ message, mask: "*", validate }, context);
   if (prop.type === "boolean") return confirm({ message, default: given === true || given === "true" }, context);
   const shown = given === undefined || given === null ? undefined : typeof given === "string" ? given : JSON.stringify(given);

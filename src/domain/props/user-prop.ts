@@ -1,4 +1,4 @@
-import { type JsonValue, isJsonObject, isJsonValue, isRecord, parseJson, textAsJson } from "../json.ts";
+import { type JsonValue, isJsonObject, isJsonValue, isRecord, isSameJson, parseJson, textAsJson } from "../json.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import { STARS, textsAndNumbersIn } from "../secrets.ts";
 import { type CheckedProp, type Input, type PropFacts, type PropKind, type Reading, inputFacts, inputOf } from "./prop-kind.ts";
@@ -110,6 +110,11 @@ function lastPart(type: string): string {
   return type.split(".").at(-1) ?? "";
 }
 
+/** `any`, and types that nobody knows: whoever types a value may mean any JSON. */
+export function isOpenType(type: string): boolean {
+  return type === "any" || !(type.endsWith("[]") || isScalar(type) || REMOTE_TYPES.includes(type));
+}
+
 /** Choices, each a value, `{ label, value }` or `{ __lv: { label, value } }`; `undefined` when it is no list. */
 export function readOptions(raw: unknown): readonly PropOption[] | undefined {
   if (!Array.isArray(raw)) return undefined;
@@ -150,22 +155,40 @@ function defaultOf({ scalar, isArray }: UserProp, given: JsonValue): JsonValue {
 }
 
 function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
-  const value = asScalar(prop.scalar, given);
+  const value = objectChoice(prop, given) ?? asScalar(prop.scalar, given);
   if (value === undefined)
     return { problem: `wants ${prop.scalar === "object" ? "an object" : `a value of type ${prop.scalar}`}, not ${JSON.stringify(given)}` };
   if (typeof value === "number" && prop.min !== undefined && value < prop.min) return { problem: `must be at least ${prop.min}, not ${value}` };
   if (typeof value === "number" && prop.max !== undefined && value > prop.max) return { problem: `must be at most ${prop.max}, not ${value}` };
-  if (prop.options !== undefined && prop.options.length > 0 && !prop.options.some((option) => String(option.value) === String(plainValue(value)))) {
+  if (prop.options !== undefined && prop.options.length > 0 && !prop.options.some((option) => isChoice(option, plainValue(value) ?? value))) {
     const choices = prop.options.map((option) => JSON.stringify(option.value)).join(", ");
     return { problem: `must be one of ${choices}, not ${JSON.stringify(value)}` };
   }
   return { value: prop.withLabel === true ? labelled(prop, value) : value };
 }
 
+/** A choice may be any JSON, whatever the type of its prop. `undefined`: it is none that is an object or a list. */
+function objectChoice({ options = [], remoteOptions }: UserProp, given: JsonValue): JsonValue | undefined {
+  const value = plainValue(given) ?? given;
+  const read = typeof value === "string" ? textAsJson(value) : value;
+  if (!isObject(read)) return undefined;
+  if (options.length > 0)
+    return options.some((option) => isObject(option.value) && isSameJson(option.value, read)) ? (typeof given === "string" ? read : given) : undefined;
+  return remoteOptions && isObject(value) ? given : undefined;
+}
+
+function isObject(value: JsonValue): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+function isChoice({ value: choice }: PropOption, value: JsonValue): boolean {
+  return isObject(choice) || isObject(value) ? isSameJson(choice, typeof value === "string" ? textAsJson(value) : value) : String(choice) === String(value);
+}
+
 /** With its label, as code that asked for one reads it; without a known label the value stands for it. */
 function labelled({ options = [] }: UserProp, value: JsonValue): JsonValue {
   if (isLabelled(value)) return value;
-  const known = options.find((option) => String(option.value) === String(value));
+  const known = options.find((option) => isChoice(option, value));
   return { __lv: { label: known?.label ?? (typeof value === "string" ? value : JSON.stringify(value)), value } };
 }
 
@@ -173,7 +196,8 @@ function labelled({ options = [] }: UserProp, value: JsonValue): JsonValue {
 function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
   switch (scalar) {
     case "any":
-      return typeof given === "string" ? textAsJson(given) : given;
+      // A text is one of the values that it takes: whoever means another one says so in JSON.
+      return given;
     case "string":
       if (isLabelled(given)) return given;
       return typeof given === "string" ? given : typeof given === "number" || typeof given === "boolean" ? String(given) : undefined;

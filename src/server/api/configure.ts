@@ -114,7 +114,7 @@ type SecretPage = Awaited<ReturnType<Engine["workbench"]["listOptions"]>>;
 export function choicesRecord({ options, context, without }: OptionsPage): ChoicesRecord {
   return {
     options: options.map((option) => ({ ...option })),
-    string_options: options.map(({ value }) => String(value)),
+    string_options: options.map(({ value }) => (typeof value === "object" ? JSON.stringify(value) : String(value))),
     context: context ?? null,
     observations: without.length === 0 ? [] : [{ k: "system", msg: `Asked for while ${without.join(", ")} had no value` }],
     errors: [],
