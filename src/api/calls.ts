@@ -89,6 +89,7 @@ export const CALLS = {
     create: "POST /v1/data_stores",
     delete: "DELETE /v1/data_stores/{name}",
     values: "GET /v1/data_stores/{name}/values",
+    expiries: "GET /v1/data_stores/{name}/expiries",
     set: "PUT /v1/data_stores/{name}/values/{key}",
     unset: "DELETE /v1/data_stores/{name}/values/{key}",
   },

@@ -1,10 +1,13 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
-import { call, deleted, flag, json, many, one, seconds, text } from "./declare.ts";
+import { call, deleted, flag, json, many, ms, one, seconds, text } from "./declare.ts";
 import { cleared, entry, values } from "./state.ts";
 
 const dataStore = z.object({ id: text, name: text, key_count: z.int(), created_at: seconds });
 export type DataStoreRecord = z.infer<typeof dataStore>;
+
+/** A hundred years, in seconds. */
+const LONGEST_TTL = 3_155_760_000;
 
 const tag = "Data stores";
 
@@ -29,6 +32,16 @@ export const dataStores = {
     answer: one(deleted),
   }),
   values: call(CALLS.dataStores.values, { tag, summary: "All values of a data store, by key", answer: one(values) }),
-  set: call(CALLS.dataStores.set, { tag, summary: "Sets a value", params: z.object({ value: json }), answer: one(entry) }),
+  expiries: call(CALLS.dataStores.expiries, {
+    tag,
+    summary: "When values of a data store expire, by key; those that stay are not listed",
+    answer: one(z.record(z.string(), ms)),
+  }),
+  set: call(CALLS.dataStores.set, {
+    tag,
+    summary: "Sets a value",
+    params: z.object({ value: json, ttl: z.number().positive().max(LONGEST_TTL).optional().describe("seconds until it is gone; absent: it stays") }),
+    answer: one(entry),
+  }),
   unset: call(CALLS.dataStores.unset, { tag, summary: "Deletes a value", answer: one(cleared) }),
 };

@@ -13,6 +13,8 @@ export interface DataStoreStore {
   getDataStoreValue(store: string, key: string, now: number): Promise<JsonValue | undefined>;
   /** By key. */
   listDataStoreValues(store: string, now: number): Promise<readonly (readonly [string, JsonValue])[]>;
+  /** Of keys that expire, by key: when, epoch ms. */
+  listDataStoreExpiries(store: string, now: number): Promise<readonly (readonly [string, number])[]>;
   /** What has expired in the store by now goes with it. Throws PD_NOT_FOUND when there is no such store. */
   setDataStoreValue(store: string, key: string, given: NewDataStoreValue): Promise<void>;
   /** `expiresAt`: epoch ms; omitted: it stays. Resolves to false when the key was not set. */

@@ -92,6 +92,7 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
       await store.setDataStoreValue("a", "kept", { value: 2, expiresAt: now + 10, now });
       expect(await store.setDataStoreExpiry("a", "kept", undefined)).toBe(true);
       expect(await store.setDataStoreExpiry("a", "none", now + 10)).toBe(false);
+      expect([await store.listDataStoreExpiries("a", now + 9), await store.listDataStoreExpiries("a", now + 10)]).toEqual([[["short", now + 10]], []]);
       const at = async (time: number): Promise<unknown> => [
         await store.getDataStoreValue("a", "short", time),
         await store.listDataStoreValues("a", time),

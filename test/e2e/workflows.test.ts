@@ -157,6 +157,23 @@ describe("limits of a workflow", () => {
   });
 });
 
+describe("pd stores", () => {
+  it("shows when values expire, and sets one that does", async () => {
+    const home = await PdHome.inProcess();
+    await home.pd("stores", "create", "cache");
+    await home.pd("stores", "set", "cache", "stays", "1");
+    await home.pd("stores", "set", "cache", "goes", "2", "--ttl", "3600");
+    const [goes, stays] = JSON.parse((await home.pd("stores", "keys", "cache", "--json")).stdout);
+    expect(stays).toEqual({ key: "stays", expires_at_ms: null });
+    expect([goes.key, Math.abs(goes.expires_at_ms - Date.now() - 3_600_000) < 60_000]).toEqual(["goes", true]);
+    expect((await home.pd("stores", "keys", "cache")).stdout).toMatch(/goes +\S.*\d\nstays +never\n/);
+    expect(await home.pd("stores", "set", "cache", "x", "1", "--ttl", "soon")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Cannot read --ttl "soon"'),
+    });
+  });
+});
+
 describe("pd config smtp", () => {
   it("sets up the server that mail of steps goes through, shows it without its password, and takes it away", async () => {
     const [home, smtp] = [await PdHome.inProcess(), await SmtpServer.start()];

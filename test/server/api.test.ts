@@ -87,6 +87,7 @@ describe("the API", () => {
       "get /v1/data_stores": {},
       "put /v1/data_stores/{name}/values/{key}": { path: { name: "shared", key: "a" }, body: { value: [1] } },
       "get /v1/data_stores/{name}/values": { path: { name: "shared" } },
+      "get /v1/data_stores/{name}/expiries": { path: { name: "shared" } },
       "delete /v1/data_stores/{name}/values/{key}": { path: { name: "shared", key: "a" } },
       "delete /v1/data_stores/{name}": { path: { name: "shared" } },
       "get /v1/components/search": { query: { query: "echo", app: "demo" } },

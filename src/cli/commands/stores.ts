@@ -3,7 +3,7 @@ import { PdError } from "../../domain/errors.ts";
 import { isJsonObject, ownMember, textAsJson } from "../../domain/json.ts";
 import { readJsonFile } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
+import { localTime, printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
 /** `pd stores list`: data stores, which components share. */
 export async function list(cli: CliContext): Promise<number> {
@@ -45,9 +45,28 @@ export async function get(cli: CliContext, name: string, key: string): Promise<n
 }
 
 /** `pd stores set <name> <key> <value>`. */
-export async function set(cli: CliContext, name: string, { key, value }: { key: string; value: string }): Promise<number> {
+export async function set(cli: CliContext, name: string, { key, value, ttl }: { key: string; value: string; ttl?: string | undefined }): Promise<number> {
+  const seconds = ttl === undefined ? {} : { ttl: secondsOf(ttl) };
   const client = await connect(cli);
-  return printRecord(cli, await client.dataStores.set(name, key, { value: textAsJson(value) }), () => printNote(cli, `Set ${key}`));
+  return printRecord(cli, await client.dataStores.set(name, key, { value: textAsJson(value), ...seconds }), () => printNote(cli, `Set ${key}`));
+}
+
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds > 0)) throw new PdError("PD_BAD_INPUT", `Cannot read --ttl ${JSON.stringify(text)}: it wants seconds`);
+  return seconds;
+}
+
+/** `pd stores keys <name>`: keys, each with the time when its value expires. */
+export async function keys(cli: CliContext, name: string): Promise<number> {
+  const client = await connect(cli);
+  const [values, expiries] = [await client.dataStores.values(name), await client.dataStores.expiries(name)];
+  const records = Object.keys(values).map((key) => ({ key, expires_at_ms: ownMember(expiries, key) ?? null }));
+  return printRecords(cli, records, {
+    columns: ["key", "expires"],
+    cells: ({ key, expires_at_ms: at }) => [key, typeof at === "number" ? localTime(at) : "never"],
+    none: "It is empty",
+  });
 }
 
 /** `pd stores unset <name> <key>`. */

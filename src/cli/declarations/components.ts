@@ -81,7 +81,14 @@ function storeCommands(stores: Command, run: Run): void {
   stores
     .command("set <name> <key> <value>")
     .description("Set a value; what is no JSON is a text")
-    .action((name, key, value, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).set(cli, name, { key, value })));
+    .option("--ttl <seconds>", "Until the value is gone")
+    .action((name, key, value, flags, command) =>
+      run(command, async (cli) => (await import("../commands/stores.ts")).set(cli, name, { key, value, ...flags })),
+    );
+  stores
+    .command("keys <name>")
+    .description("List the keys of a data store, and when their values expire")
+    .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).keys(cli, name)));
   stores
     .command("unset <name> <key>")
     .description("Delete a value")

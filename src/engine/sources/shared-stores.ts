@@ -62,9 +62,17 @@ export class SharedStores {
     return Object.fromEntries(await store.listDataStoreValues((await this.find(name)).name, clock.now()));
   }
 
-  async set(name: string, key: string, value: JsonValue): Promise<void> {
+  /** Of keys that expire: when, epoch ms. */
+  async expiries(name: string): Promise<Record<string, number>> {
     const { store, clock } = this.#ports;
-    await store.setDataStoreValue((await this.find(name)).name, key, { value, now: clock.now() });
+    return Object.fromEntries(await store.listDataStoreExpiries((await this.find(name)).name, clock.now()));
+  }
+
+  /** `ttl`: seconds until the value is gone; absent: it stays. */
+  async set(name: string, key: string, { value, ttl }: { value: JsonValue; ttl?: number | undefined }): Promise<void> {
+    const { store, clock } = this.#ports;
+    const now = clock.now();
+    await store.setDataStoreValue((await this.find(name)).name, key, { value, now, ...(ttl === undefined ? {} : { expiresAt: now + ttl * 1000 }) });
   }
 
   /** False: the key was not set. */

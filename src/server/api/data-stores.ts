@@ -17,8 +17,9 @@ export function dataStoreRoutes({ sharedStores: stores }: Engine): readonly Rout
       return { data: { id: part("name"), deleted: true } };
     }),
     route(dataStores.values, async ({ part }) => ({ data: await stores.values(part("name")) })),
+    route(dataStores.expiries, async ({ part }) => ({ data: await stores.expiries(part("name")) })),
     route(dataStores.set, async ({ params, part }) => {
-      await stores.set(part("name"), part("key"), params.value);
+      await stores.set(part("name"), part("key"), params);
       return { data: { key: part("key"), value: params.value } };
     }),
     route(dataStores.unset, async ({ part }) => ({ data: { key: part("key"), deleted: await stores.unset(part("name"), part("key")) } })),

@@ -175,6 +175,10 @@ function memoryDataStores({ dataStores }: Shelves): DataStoreStore {
         .filter(([, kept]) => isThere(kept, now))
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, { value }]) => [key, value] as const),
+    listDataStoreExpiries: async (store, now) =>
+      [...(dataStores.get(store)?.values ?? [])]
+        .flatMap(([key, kept]) => (kept.expiresAt !== undefined && isThere(kept, now) ? [[key, kept.expiresAt] as const] : []))
+        .toSorted(([a], [b]) => (a < b ? -1 : 1)),
     async setDataStoreValue(store, key, { value, now, ...expiry }) {
       const found = dataStores.get(store);
       if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot set ${JSON.stringify(key)}: there is no data store "${store}"`);

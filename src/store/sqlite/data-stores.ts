@@ -41,7 +41,7 @@ export function dataStoreWrites(db: Database): DataStoreWrites {
   };
 }
 
-type DataStoreReads = Pick<DataStoreStore, "listDataStores" | "getDataStoreValue" | "listDataStoreValues">;
+type DataStoreReads = Pick<DataStoreStore, "listDataStores" | "getDataStoreValue" | "listDataStoreValues" | "listDataStoreExpiries">;
 
 const LIST = `select name, created_at, (select count(*) from data_store_values where store = name and ${THERE}) as key_count
   from data_stores order by name`;
@@ -50,7 +50,9 @@ export function dataStoreReads(db: Database): DataStoreReads {
   const list = db.prepare(LIST);
   const value = db.prepare(`select value from data_store_values where store = ? and key = ? and ${THERE}`);
   const values = db.prepare(`select key, value from data_store_values where store = ? and ${THERE} order by key`);
+  const expiries = db.prepare("select key, expires_at from data_store_values where store = ? and expires_at > ? order by key");
   return {
+    listDataStoreExpiries: async (store, now) => rows(expiries.all(store, now)).map(({ key, expires_at: at }) => [String(key), Number(at)] as const),
     listDataStores: async (now) =>
       rows(list.all(now)).map(({ name, created_at, key_count }) => ({ name: String(name), createdAt: Number(created_at), keyCount: Number(key_count) })),
     async getDataStoreValue(store, key, now) {

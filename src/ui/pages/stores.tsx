@@ -7,7 +7,7 @@ import { KeyValues } from "../parts/key-values.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { telling } from "../parts/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { plural } from "../text-of.ts";
+import { absoluteTime, plural } from "../text-of.ts";
 import { useLoaded } from "../use-loaded.ts";
 
 const LOOK_EVERY_MS = 3000;
@@ -93,6 +93,7 @@ function OneStore({ name }: { name: string }) {
   const mayChange = useMayChange();
   const [isDeleting, setDeleting] = useState(false);
   const { value, error, reload } = useLoaded(`store ${name}`, () => client.dataStores.values(name), LOOK_EVERY_MS);
+  const { value: expiries = {} } = useLoaded(`expiries ${name}`, () => client.dataStores.expiries(name), LOOK_EVERY_MS);
   const remove = (): Promise<void> =>
     telling(async () => {
       await client.dataStores.delete(name, {});
@@ -116,6 +117,7 @@ function OneStore({ name }: { name: string }) {
       {value !== undefined && (
         <KeyValues
           values={value}
+          notes={Object.fromEntries(Object.entries(expiries).map(([key, at]) => [key, `until ${absoluteTime(at, false)}`]))}
           none="It is empty"
           isReadOnly={!mayChange}
           set={async (key, next) => {

@@ -10,6 +10,8 @@ const COLUMNS: readonly Column[] = [{ title: "Key" }, { title: "Value" }, { titl
 
 interface KeyValuesProps {
   readonly values: Readonly<Record<string, JsonValue>>;
+  /** What is said beside a key. */
+  readonly notes?: Readonly<Record<string, string>>;
   readonly none: string;
   readonly isReadOnly: boolean;
   readonly set: (key: string, value: JsonValue) => Promise<void>;
@@ -17,7 +19,7 @@ interface KeyValuesProps {
 }
 
 /** Keys with their values: browsed, edited, deleted. */
-export function KeyValues({ values, none, isReadOnly, set, remove }: KeyValuesProps) {
+export function KeyValues({ values, notes = {}, none, isReadOnly, set, remove }: KeyValuesProps) {
   const [query, setQuery] = useState("");
   const [editing, setEditing] = useState<{ key: string; isNew: boolean }>();
   const entries = Object.entries(values).filter(([key]) => key.toLowerCase().includes(query.toLowerCase()));
@@ -45,6 +47,7 @@ export function KeyValues({ values, none, isReadOnly, set, remove }: KeyValuesPr
             <tr key={key}>
               <td class="mono" style={{ overflowWrap: "anywhere", minWidth: "96px" }}>
                 <bdi>{key}</bdi>
+                {notes[key] !== undefined && <div class="muted">{notes[key]}</div>}
               </td>
               <td class="mono" style={{ width: "60%", maxWidth: "0" }}>
                 <div class="cut">{JSON.stringify(value).slice(0, 300)}</div>
