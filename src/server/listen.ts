@@ -37,10 +37,11 @@ export class Listener {
 
   /** Throws PD_PORT_TAKEN, naming the port. */
   static open(handler: RequestListener, { host, port, purpose, headerBytes, onRefused, allowsHalfOpen = false }: ListenSettings): Promise<Listener> {
-    const server = createServer({ keepAliveTimeout: 65_000, maxHeaderSize: headerBytes }, (request, response) => {
+    const server = createServer({ keepAliveTimeout: 65_000, maxHeaderSize: headerBytes, requireHostHeader: false }, (request, response) => {
       // Two names for one request: whoever stands before the server may have looked at the other.
-      if (countOfHosts(request) > 1) {
-        onRefused({ status: BAD_REQUEST, reason: "it names two hosts", address: request.socket.remoteAddress ?? "" });
+      const hosts = countOfHosts(request);
+      if (hosts > 1 || (hosts === 0 && request.httpVersion === "1.1")) {
+        onRefused({ status: BAD_REQUEST, reason: hosts === 0 ? "it names no host" : "it names two hosts", address: request.socket.remoteAddress ?? "" });
         return response.writeHead(400, { connection: "close" }).end();
       }
       return handler(request, response);

@@ -177,6 +177,49 @@ describe("a form", () => {
   });
 });
 
+describe("what senders announce wrongly", () => {
+  it.each<[string, string, string | Buffer, unknown]>([
+    ["a form that says UTF-8 and is not", `${FORM["content-type"]}; charset=utf-8`, "name=Jos%E9", { name: "José" }],
+    [
+      "a form that says UTF-8 and names another charset",
+      `${FORM["content-type"]}; charset=utf-8`,
+      "charset=shift_jis&name=%83%65",
+      { charset: "shift_jis", name: "テ" },
+    ],
+    ["a form with a field called charset", FORM["content-type"], "name=abcd&charset=utf-16", { name: "abcd", charset: "utf-16" }],
+    ["a form in UTF-8 with a field called charset", FORM["content-type"], "name=%C3%A9&charset=iso-8859-1", { name: "é", charset: "iso-8859-1" }],
+    ["XML that .NET has written", "text/xml", '<?xml version="1.0" encoding="utf-16"?><a>hello</a> ', '<?xml version="1.0" encoding="utf-16"?><a>hello</a> '],
+    ["JSON that says UTF-16 and is UTF-8", "application/json; charset=utf-16", '{"a":"é"}', { a: "é" }],
+    ["bytes without a type", "", Buffer.from([1, 0, 2, 3]), "\u0001\0\u0002\u0003"],
+    ["bytes without a type that are no text", "", Buffer.from([0, 0x17, 3, 0xff]), Buffer.from([0, 0x17, 3, 0xff])],
+    ["bytes with a charset", "application/octet-stream; charset=ISO-8859-1", Buffer.from([0x80, 0x99, 0xff]), Buffer.from([0x80, 0x99, 0xff])],
+    ["text that begins with a zero", "text/plain", "\0hello", "\0hello"],
+    ["JSON without a semicolon", "application/json charset=utf-8", '{"a":1}', { a: 1 }],
+    ["JSON with a colon", "application/json: charset=utf-8", '{"a":1}', { a: 1 }],
+    ["JSON in quotes", '"application/json"', '{"a":1}', { a: 1 }],
+    ["JSON-RPC", "application/json-rpc", '{"a":1}', { a: 1 }],
+    ["a form without a semicolon", "application/x-www-form-urlencoded charset=utf-8", "a=1", { a: "1" }],
+    ["multipart without a semicolon", "multipart/form-data boundary=X", '--X\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--X--', { a: "1" }],
+    [
+      "multipart with a boundary in quotes",
+      'multipart/form-data; boundary="X; y"',
+      '--X; y\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--X; y--',
+      { a: "1" },
+    ],
+  ])("is read as what it is: %s", async (_what, type, bytes, body) => {
+    const found = await read({ "content-type": type }, bytes);
+    expect(found.body).toEqual(body);
+  });
+
+  it("is told of where a number loses digits, or text that is JSON is too much", async () => {
+    const { body, notes } = await read(JSON_TYPE, '{"id":12345678901234567890,"text":"12345678901234567890","safe":1234567890123456}');
+    expect(body).toMatchObject({ text: "12345678901234567890", safe: 1234567890123456 });
+    expect(notes).toEqual(["The body has the number 12345678901234567890, which has more digits than JavaScript keeps: bodyRaw has them"]);
+    const many = JSON.stringify(Array.from({ length: LIMITS.members + 1 }, () => 0));
+    expect(await read({ "content-type": "text/plain" }, many)).toEqual({ body: many, notes: [expect.stringContaining("more than 500000 members")] });
+  });
+});
+
 describe("a body that is to be handed over as a file", () => {
   it("is the address of one", async () => {
     const png = Buffer.from([0x89, 0x50, 0, 0xff]);

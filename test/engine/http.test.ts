@@ -184,11 +184,32 @@ describe("a response", () => {
     ['new Response("hi", { headers: { "content-type": "text/css" } })', 200, "text/css", "hi"],
     ["new Response(null, { status: 204 })", 204, null, ""],
     ['Response.redirect("http://localhost/x", 307)', 307, null, ""],
+    ['{ body: new Blob(["x"], { type: "image/png" }) }', 200, "image/png", "x"],
+    ['{ body: new ReadableStream({ start(to) { to.enqueue(new TextEncoder().encode("x").buffer); to.close(); } }) }', 200, "application/octet-stream", "x"],
+    [
+      '{ status: 201, headers: { get: () => null, *[Symbol.iterator]() { yield ["content-type", "text/css"]; } }, body: "x", arrayBuffer() {} }',
+      201,
+      "text/css",
+      "x",
+    ],
     ['{ body: new URLSearchParams({ a: "1 2" }) }', 200, "application/x-www-form-urlencoded; charset=utf-8", "a=1+2"],
   ])("can be %s", async (response, status, type, body) => {
     const source = await deployed(custom(`await this.http.respond(${response});`));
     const answer = await fetch(source.endpoint, { redirect: "manual" });
     expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([status, type, body]);
+  });
+
+  it.each([
+    ['{ statusCode: 404, body: "x" }', "respond does not read statusCode: it wants status, and has sent 200"],
+    ['{ headers: "x-foo: 1", body: "x" }', "respond did not send its headers: it wants an object, not 'x-foo: 1'"],
+    ['{ headers: { "x-foo": {} }, body: "x" }', 'respond sent the header "x-foo" as [object Object]: it wants a text'],
+    ["{ body: Promise.resolve(1) }", "respond: the body is a Promise: await it"],
+    ["{ body: new Map([[1, 2]]) }", "respond: the body is Map(1) { 1 => 2 }, of which JSON shows nothing"],
+  ])("that is odd tells its author: %s", async (response, told) => {
+    const source = await deployed(custom(`this.http.respond(${response});`));
+    await fetch(source.endpoint);
+    const [invocation] = await source.invocations();
+    expect(await source.logs(invocation ?? {})).toEqual([told]);
   });
 
   it("with a status that is a text is sent, and its author is told", async () => {

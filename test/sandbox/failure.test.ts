@@ -43,6 +43,17 @@ describe("whatever a component throws", () => {
     ["a proxy that was taken back", revoked, /^Error: \S/],
     ["its own way to be shown, which throws", () => ({ [Symbol.for("nodejs.util.inspect.custom")]: bad, toString: bad, toJSON: bad }), /^Error: \{/],
     ["an error whose message is no text", () => Object.assign(new Error("x"), { message: { a: 1 } }), /^Error: \S/],
+    ["an error whose list of errors throws", () => Object.assign(new Error("outer"), { errors: new Proxy([], { get: bad }) }), /^Error: outer$/],
+    [
+      "an error whose list of errors is none",
+      () => Object.assign(new Error("outer"), { errors: Object.assign([new Error("i")], { slice: () => 5 }) }),
+      /^Error: outer\. Caused by: Error: i$/,
+    ],
+    [
+      "an object with very much inside",
+      () => ({ inner: Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`k${index}`, index])) }),
+      /^Error: \{ inner: \[Object\] \}$/,
+    ],
     [
       "an object with a million members",
       () => Object.fromEntries(Array.from({ length: 1_000_000 }, (_, index) => [`k${index}`, index])),
@@ -96,6 +107,7 @@ describe("the reasons of an error", () => {
       "the answer was 422: { error: 'no such field', field: 'colour' }",
     ],
     ["got", { response: { statusCode: 503, body: "try later" } }, "the answer was 503: try later"],
+    ["one whose body is bytes", { response: { status: 404, data: Buffer.from("why") } }, "the answer was 404: why"],
     ["one without a body", { response: { status: 404, data: "" } }, "the answer was 404"],
     ["one whose body is a stream", { response: { status: 500, data: { pipe: () => {} } } }, "the answer was 500"],
     ["a long body", { response: { status: 400, data: "x".repeat(5000) } }, `the answer was 400: ${"x".repeat(500)}… (4500 more characters)`],

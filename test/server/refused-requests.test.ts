@@ -12,8 +12,10 @@ describe("requests that cannot be read", () => {
     expect(await ask(70_000)).toMatch(/^HTTP\/1\.1 431 /);
     expect(await sayRaw(server.endpointUrl, "nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
     expect(await sayRaw(server.endpointUrl, "GET /x HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await sayRaw(server.endpointUrl, "GET /x HTTP/1.1\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await sayRaw(server.endpointUrl, "GET /x HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 404 /);
     const metrics = await (await fetch(`${server.apiUrl}/metrics`, { headers: { authorization: `Bearer ${server.apiKey}` } })).text();
-    expect(metrics).toContain('headwater_requests_refused_total{status="431"} 1\nheadwater_requests_refused_total{status="400"} 2\n');
+    expect(metrics).toContain('headwater_requests_refused_total{status="431"} 1\nheadwater_requests_refused_total{status="400"} 3\n');
   });
 
   it("are logged with whoever sent them and the reason, and no more than twenty a minute", () => {

@@ -19,9 +19,9 @@ const windows1252: Decoder = {
 };
 
 /** The decoder of a charset by its label, such as `latin1`. `undefined`: there is none of this name. */
-function decoderOf(label: string, isFatal: boolean): Decoder | undefined {
+function decoderOf(label: string): Decoder | undefined {
   try {
-    const decoder = new TextDecoder(label.replace(/^cp-?(\d+)$/i, "windows-$1"), { fatal: isFatal });
+    const decoder = new TextDecoder(label.replace(/^cp-?(\d+)$/i, "windows-$1"), { fatal: true });
     return decoder.encoding === OLD_CHARSET ? windows1252 : decoder;
   } catch (error) {
     if (error instanceof RangeError) return undefined;
@@ -30,13 +30,18 @@ function decoderOf(label: string, isFatal: boolean): Decoder | undefined {
 }
 
 export function isCharset(label: string): boolean {
-  return decoderOf(label, false) !== undefined;
+  return decoderOf(label) !== undefined;
+}
+
+/** A charset of more than one byte a character, in which ASCII is not what it is elsewhere. */
+export function isWideCharset(label: string): boolean {
+  return /^(?:utf-?(?:16|32)|ucs-?[24]|unicode(?:fffe)?$)/i.test(label);
 }
 
 /** The text without a byte-order mark. `undefined`: there is no such charset, or the bytes are not of it. */
 export function decodedText(bytes: Uint8Array, label: string): string | undefined {
   try {
-    return decoderOf(label, true)?.decode(bytes);
+    return decoderOf(label)?.decode(bytes);
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;
@@ -50,20 +55,31 @@ export function markedCharset([first, second, third]: Uint8Array): string | unde
   return first === 0xfe && second === 0xff ? "utf-16be" : undefined;
 }
 
-/** UTF-16 without a mark, by the zeros between the first characters (RFC 4627, section 3). */
-export function charsetByZeros([first, second]: Uint8Array): string | undefined {
-  if (first === undefined || second === undefined || (first === 0) === (second === 0)) return undefined;
-  return second === 0 ? "utf-16le" : "utf-16be";
+/** UTF-16 without a mark: every other byte of the first characters is zero (RFC 4627, section 3), and a document begins so. */
+export function charsetByZeros(bytes: Uint8Array): string | undefined {
+  const [one, two, three, four] = bytes;
+  const begins = (byte: number | undefined): boolean => byte !== undefined && ["{", "[", "<", '"'].includes(String.fromCharCode(byte));
+  if (begins(one) && two === 0 && three !== 0 && four === 0) return "utf-16le";
+  return one === 0 && begins(two) && three === 0 && four !== 0 ? "utf-16be" : undefined;
 }
 
-/** What an XML document says of itself. */
+/** What an XML document says of itself. That it says so in single bytes belies UTF-16. */
 export function xmlCharset(bytes: Uint8Array): string | undefined {
-  return /^<\?xml[^>]{0,200}?encoding=["']([\w.:-]{1,40})["']/.exec(Buffer.from(bytes.subarray(0, 300)).toString("latin1"))?.[1];
+  const label = /^<\?xml[^>]{0,200}?encoding=["']([\w.:-]{1,40})["']/.exec(Buffer.from(bytes.subarray(0, 300)).toString("latin1"))?.[1];
+  return label === undefined || isWideCharset(label) ? undefined : label;
 }
 
-/** A field that may be of an old charset: UTF-8 where it is that. `label`: as it is announced. */
-export function fieldText(bytes: Uint8Array, label: string | undefined): { readonly text: string; readonly isGuessed: boolean } {
-  const known = label === undefined ? undefined : decoderOf(label, false);
-  if (known !== undefined) return { text: known.decode(bytes), isGuessed: false };
+export interface FieldText {
+  readonly text: string;
+  /** Nothing has said what it is. */
+  readonly isGuessed: boolean;
+}
+
+/** A field in the first of these charsets that it can be of, else UTF-8, else what old programs write. */
+export function fieldText(bytes: Uint8Array, labels: readonly string[]): FieldText {
+  for (const label of labels) {
+    const text = decodedText(bytes, label);
+    if (text !== undefined) return { text, isGuessed: false };
+  }
   return isUtf8(bytes) ? { text: Buffer.from(bytes).toString(), isGuessed: false } : { text: windows1252.decode(bytes), isGuessed: true };
 }

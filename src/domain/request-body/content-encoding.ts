@@ -33,7 +33,7 @@ const DECOMPRESS: Readonly<Record<string, Decompress | undefined>> = {
   zstd,
 };
 /** What clients write there although nothing is compressed. */
-const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8", "binary", "7bit", "8bit", "aws-chunked"]);
+const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8", "binary", "7bit", "8bit"]);
 const MOST_CODINGS = 4;
 
 /** Names of codings in the order in which they were applied. */

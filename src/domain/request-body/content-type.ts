@@ -1,3 +1,5 @@
+import { decodedText } from "./charset.ts";
+
 /** The header `Content-Type`, as far as a body can be read by it. */
 export interface ContentType {
   /** In lower case, without parameters. Empty when there is none. */
@@ -6,26 +8,64 @@ export interface ContentType {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-const PARAMETER = /;\s*([^\s=;]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;,]*))/g;
-
-/** Reads what clients send, also when it is not quite right: spaces anywhere, no quotes, a header that came twice. */
+/** Reads what clients send, also when it is not quite right: spaces for semicolons, quotes around it, a header that came twice. */
 export function readContentType(header = ""): ContentType {
-  const [type = ""] = header.split(/[;,]/, 1);
-  const parameters = new Map<string, string>();
-  for (const [, name = "", quoted, plain = ""] of header.matchAll(PARAMETER)) {
-    const key = name.toLowerCase();
-    if (!parameters.has(key)) parameters.set(key, quoted === undefined ? plain.trim() : quoted.replaceAll(/\\(.)/g, "$1"));
-  }
-  return { type: type.trim().toLowerCase(), parameters };
+  const [whole = "", type = ""] = /^[\s"']*([\w!#$&^.+*-]+\/[\w!#$&^.+*-]+)/.exec(header) ?? [];
+  const [, bare = ""] = type === "" ? (/^\s*([^\s;,]+)/.exec(header) ?? []) : [];
+  return { type: (type === "" ? bare : type).toLowerCase(), parameters: headerParameters(header.slice(whole.length)) };
 }
 
-const JSON_TYPES = /^(?:application|text)\/(?:x-)?json$|^application\/(?:csp-report|x-amz-json-[\d.]+)$|\+json$/;
+const PARAMETER = /(?:^|[;,:\s"'])\s*([\w!#$&^.+*'-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^;,]*))/g;
+
+/**
+ * Parameters of a header by their names in lower case; the first of a name counts. Those in parts and with a charset of
+ * their own (RFC 2231, RFC 8187: `name*0`, `name*`) come before the plain ones.
+ */
+export function headerParameters(text: string): ReadonlyMap<string, string> {
+  const plain = new Map<string, string>();
+  for (const [, name = "", quoted, apostrophes, bare = ""] of text.matchAll(PARAMETER)) {
+    // Browsers of old send a whole path: only quotes and backslashes are escaped.
+    const value = quoted === undefined ? (apostrophes ?? bare.trim()) : quoted.replaceAll(/\\(["\\])/g, "$1");
+    if (!plain.has(name.toLowerCase())) plain.set(name.toLowerCase(), value);
+  }
+  const names = new Set([...plain.keys()].map((name) => name.replace(/\*.*$/, "")));
+  return new Map([...names].map((name) => [name, extended(plain, name) ?? plain.get(name) ?? ""]));
+}
+
+function extended(plain: ReadonlyMap<string, string>, name: string): string | undefined {
+  const whole = plain.get(`${name}*`);
+  if (whole !== undefined) return withCharset([{ text: whole, isEncoded: true }]);
+  const parts: { readonly text: string; readonly isEncoded: boolean }[] = [];
+  for (let place = 0; ; place++) {
+    const [encoded, text] = [plain.get(`${name}*${place}*`), plain.get(`${name}*${place}`)];
+    if (encoded === undefined && text === undefined) return parts.length === 0 ? undefined : withCharset(parts);
+    parts.push({ text: encoded ?? text ?? "", isEncoded: encoded !== undefined });
+  }
+}
+
+/** `charset'language'text%20with%20bytes`; the first part names the charset for all. */
+function withCharset(parts: readonly { readonly text: string; readonly isEncoded: boolean }[]): string {
+  const [, charset = "utf-8"] = parts[0]?.isEncoded === true ? (/^([^']*)'[^']*'/.exec(parts[0].text) ?? []) : [];
+  const bytes = parts.map(({ text, isEncoded }, place) => {
+    if (!isEncoded) return Buffer.from(text);
+    const escaped = place === 0 ? text.replace(/^[^']*'[^']*'/, "") : text;
+    return Buffer.from(
+      escaped.replaceAll(/%([\da-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+      "latin1",
+    );
+  });
+  const all = Buffer.concat(bytes);
+  return decodedText(all, charset) ?? all.toString("latin1");
+}
+
+const JSON_TYPES = /^(?:application|text)\/(?:x-)?json$|^application\/(?:csp-report|json-rpc|jsonrequest|x-amz-json-[\d.]+)$|\+json$/;
 
 export function isJsonType(type: string): boolean {
   return JSON_TYPES.test(type);
 }
 
-/** Text whose characters are of a charset. Anything else that is text is UTF-8. */
-export function isTextType(type: string): boolean {
-  return type === "" || type.startsWith("text/") || type.endsWith("xml") || /javascript|ecmascript|graphql|yaml|json/.test(type);
+/** Text whose characters are of a charset. */
+export function isTextType({ type, parameters }: ContentType): boolean {
+  if (/octet-stream|^(?:image|audio|video|font)\/(?!svg)|\/(?:pdf|zip|gzip|x-protobuf|protobuf|msgpack)$/.test(type)) return false;
+  return type === "" || type.startsWith("text/") || type.endsWith("xml") || /javascript|ecmascript|graphql|yaml|json/.test(type) || parameters.has("charset");
 }

@@ -1,7 +1,5 @@
-import { isUtf8 } from "node:buffer";
-import type { Readable } from "node:stream";
-import { Busboy } from "@fastify/busboy";
-import { OLD_CHARSET, fieldText, isCharset } from "./charset.ts";
+import { type FieldText, fieldText, isCharset, isWideCharset } from "./charset.ts";
+import { headerParameters, readContentType } from "./content-type.ts";
 
 /** A file of a form, with its bytes in a data URL. */
 export interface FormFile {
@@ -12,8 +10,8 @@ export interface FormFile {
 
 export interface ReadForm {
   readonly fields: readonly (readonly [name: string, value: string | FormFile])[];
-  /** What had to be guessed to read it. */
-  readonly note?: string;
+  /** Nothing has said what some of its text is. */
+  readonly isGuessed: boolean;
 }
 
 interface Part {
@@ -22,64 +20,35 @@ interface Part {
 }
 
 const [LF, CR, DASH, SPACE, TAB] = [10, 13, 45, 32, 9];
-const MOST_HEAD = 16_384;
 
 /** Fields and files of `multipart/form-data`, or why there are none. `boundary`: as the header has it; absent: as the first line has it. */
-export async function readMultipart(bytes: Buffer, boundary: string | undefined, mostParts: number): Promise<ReadForm | { readonly problem: string }> {
+export function readMultipart(bytes: Buffer, boundary: string | undefined, mostParts: number): ReadForm | { readonly problem: string } {
   const mark = boundary ?? firstLineMark(bytes);
   if (mark === undefined || mark === "") return { problem: "it names no boundary" };
   const parts = partsOf(bytes, mark, mostParts);
   if ("problem" in parts) return parts;
-  const charset = parts.map(formCharset).find((label) => label !== undefined);
-  const own = freeMark(bytes);
-  const cleaned = parts.map((part) => cleanPart(part, { mark: own, charset }));
-  const fields = await fieldsOf(Buffer.concat([...cleaned.map((part) => part.bytes), Buffer.from(`--${own}--\r\n`)]), own, parts.length);
-  const isGuessed = cleaned.some((part) => part.isGuessed);
-  return { fields, ...(isGuessed ? { note: `it is neither UTF-8 nor says what it is, and was read as ${OLD_CHARSET}` } : {}) };
+  const fields = parts.map(fieldOf);
+  // What a field of this name says of all others (HTML, "multipart/form-data").
+  const charset = fields
+    .find(({ name }) => name === "_charset_")
+    ?.content.toString("latin1")
+    .trim();
+  const labels = charset !== undefined && isCharset(charset) && !isWideCharset(charset) ? [charset] : [];
+  let isGuessed = fields.some((field) => field.isGuessed);
+  const read = fields.map(({ name, filename, type, content }): [string, string | FormFile] => {
+    if (filename !== undefined || type.type === "application/octet-stream") return [name, fileOf(content, { filename, type: type.type })];
+    const named = type.parameters.get("charset");
+    const told = fieldText(content, named === undefined ? labels : [named, ...labels]);
+    isGuessed ||= told.isGuessed;
+    return [name, told.text];
+  });
+  return { fields: read, isGuessed };
 }
 
-/** What a field of this name says of all others (HTML, "multipart/form-data"). */
-function formCharset({ head, content }: Part): string | undefined {
-  if (!/;\s*name\s*=\s*"?_charset_"?/i.test(head.toString("latin1"))) return undefined;
-  const label = content.toString("latin1").trim();
-  return isCharset(label) ? label : undefined;
+function fileOf(content: Buffer, { filename = "", type }: { filename: string | undefined; type: string }): FormFile {
+  const mimetype = type === "" ? "text/plain" : type;
+  return { filename, mimetype, url: `data:${mimetype};base64,${content.toString("base64")}` };
 }
-
-/** A boundary that the bytes do not contain anywhere. */
-function freeMark(bytes: Buffer): string {
-  for (let count = 0; ; count++) if (!bytes.includes(`headwater-${count}`)) return `headwater-${count}`;
-}
-
-interface Cleaning {
-  readonly mark: string;
-  /** Of the form. */
-  readonly charset: string | undefined;
-}
-
-/** The part as the library wants it: its headers in UTF-8 and complete, the charset of its text named. */
-function cleanPart({ head, content }: Part, { mark, charset }: Cleaning): { readonly bytes: Buffer; readonly isGuessed: boolean } {
-  const told = fieldText(head, undefined);
-  // A line that begins with a space goes on the one before.
-  const given = told.text
-    .replaceAll(/\r*\n[ \t]+/g, " ")
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-  // Some clients leave it out, or write "attachment".
-  const disposition = given.find((line) => DISPOSITION.test(line)) ?? "Content-Disposition: form-data";
-  const type = given.find((line) => /^content-type\s*:/i.test(line)) ?? "Content-Type: text/plain";
-  const others = given.filter((line) => /^content-transfer-encoding\s*:/i.test(line));
-  const isText = !/;\s*filename\*?\s*=/i.test(disposition) && !/;\s*charset\s*=/i.test(type) && !/octet-stream/i.test(type);
-  const isOld = isText && charset === undefined && !isUtf8(content);
-  const label = isOld ? OLD_CHARSET : isText ? charset : undefined;
-  const lines = [disposition.replace(DISPOSITION, "Content-Disposition: form-data"), label === undefined ? type : `${type}; charset=${label}`, ...others];
-  return {
-    bytes: Buffer.concat([Buffer.from(`--${mark}\r\n${lines.join("\r\n")}\r\n\r\n`), content, Buffer.from("\r\n")]),
-    isGuessed: isOld || told.isGuessed,
-  };
-}
-
-const DISPOSITION = /^content-disposition\s*:\s*[^;]*/i;
 
 function firstLineMark(bytes: Buffer): string | undefined {
   const line = /^--([^\r\n]{1,70})\r?\n/.exec(bytes.subarray(0, 80).toString("latin1"));
@@ -117,39 +86,56 @@ function delimiterAt(bytes: Buffer, at: number, length: number): { readonly end:
   return bytes[end] === LF ? { end: end + 1, isLast: isClosing, isWindows } : undefined;
 }
 
+/** Headers end at the first empty line. */
 function partOf(bytes: Buffer): Part {
-  // It may have no headers at all.
-  for (let at = bytes.indexOf(LF); at >= 0 && at < MOST_HEAD; at = bytes.indexOf(LF, at + 1)) {
-    const next = bytes[at + 1] === CR ? at + 2 : at + 1;
-    if (at <= 1 && bytes.subarray(0, at).every((byte) => byte === CR)) return { head: Buffer.alloc(0), content: bytes.subarray(at + 1) };
-    if (bytes[next] === LF) return { head: bytes.subarray(0, at), content: bytes.subarray(next + 1) };
+  for (let from = 0; from < bytes.length;) {
+    const found = bytes.indexOf(LF, from);
+    const end = found < 0 ? bytes.length : found;
+    if (end === from || (end === from + 1 && bytes[from] === CR)) return { head: bytes.subarray(0, from), content: bytes.subarray(end + 1) };
+    from = end + 1;
   }
   return { head: bytes, content: Buffer.alloc(0) };
 }
 
-/** The library tells so of a file. Whatever its types say, a part may lack a name. */
-type FileArguments = [name: string | undefined, stream: Readable, filename: string | undefined, encoding: string, mimetype: string];
-
-function fieldsOf(bytes: Buffer, boundary: string, parts: number): Promise<ReadForm["fields"]> {
-  return new Promise((resolve, reject) => {
-    const fields: [string, string | FormFile][] = [];
-    const limits = { fieldNameSize: bytes.length, fieldSize: bytes.length, fileSize: bytes.length + 1, fields: parts + 1, files: parts + 1, parts: parts + 1 };
-    const reader = new Busboy({ headers: { "content-type": `multipart/form-data; boundary=${boundary}` }, limits });
-    reader.on("field", (name: string | undefined, value) => void fields.push([name ?? "", value]));
-    reader.on("file", (...[name, stream, filename, encoding, mimetype]: FileArguments) => {
-      const chunks: Buffer[] = [];
-      const place = fields.push([name ?? "", ""]) - 1;
-      stream.on("data", (chunk: Buffer) => void chunks.push(chunk));
-      stream.on("end", () => (fields[place] = [name ?? "", fileOf(Buffer.concat(chunks), { filename, encoding, mimetype })]));
-    });
-    reader.on("finish", () => resolve(fields));
-    reader.on("error", reject);
-    reader.end(bytes);
-  });
+interface Field {
+  readonly name: string;
+  /** Absent: it is no file. */
+  readonly filename: string | undefined;
+  readonly type: ReturnType<typeof readContentType>;
+  readonly content: Buffer;
+  readonly isGuessed: boolean;
 }
 
-function fileOf(bytes: Buffer, { filename = "", encoding, mimetype }: { filename: string | undefined; encoding: string; mimetype: string }): FormFile {
-  const sent = bytes.toString("latin1");
-  const isBase64 = /^base64$/i.test(encoding) && /^[\w+/=\s]*$/.test(sent);
-  return { filename, mimetype, url: `data:${mimetype};base64,${isBase64 ? sent.replaceAll(/\s/g, "") : bytes.toString("base64")}` };
+function fieldOf({ head, content }: Part): Field {
+  const told: FieldText = fieldText(head, []);
+  const headers = headersOf(told.text);
+  const parameters = headerParameters(headers.get("content-disposition") ?? "");
+  // Of a path the name of the file alone.
+  const filename = parameters.get("filename")?.split(/[\\/]/).at(-1);
+  const type = readContentType(headers.get("content-type"));
+  const decoded = withoutTransferEncoding(content, headers.get("content-transfer-encoding"));
+  return { name: parameters.get("name") ?? "", filename, type, content: decoded, isGuessed: told.isGuessed };
+}
+
+/** Names in lower case. A line goes on where the next one begins with a space, and where a quote is open. */
+function headersOf(text: string): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  let last = "";
+  for (const line of text.split(/\r?\n/)) {
+    const isOpen = ((headers.get(last) ?? "").replaceAll('\\"', "").split('"').length - 1) % 2 === 1;
+    const [, name = "", value = ""] = isOpen || /^[ \t]/.test(line) ? [] : (/^([^\s:]+)\s*:\s*([^]*)$/.exec(line) ?? []);
+    if (line.trim() === "") continue;
+    if (name === "") headers.set(last, `${headers.get(last) ?? ""}${isOpen ? "\n" : " "}${line.trim()}`);
+    else headers.set((last = name.toLowerCase()), value.trim());
+  }
+  return headers;
+}
+
+/** Mail programs encode what they send so; browsers never do. */
+function withoutTransferEncoding(content: Buffer, encoding = ""): Buffer {
+  const sent = content.toString("latin1");
+  if (/^base64$/i.test(encoding) && /^[\w+/=\s]*$/.test(sent)) return Buffer.from(sent, "base64");
+  if (!/^quoted-printable$/i.test(encoding)) return content;
+  const bytes = sent.replaceAll(/=[ \t]*\r?\n/g, "").replaceAll(/=([\da-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, "latin1");
 }

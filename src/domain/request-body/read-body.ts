@@ -2,7 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { formFieldBytes } from "../form.ts";
 import { LIMITS, hasTooManyFields, isTooComplex } from "../limits.ts";
 import type { HttpTrigger } from "../trigger.ts";
-import { OLD_CHARSET, charsetByZeros, decodedText, fieldText, isCharset, markedCharset, xmlCharset } from "./charset.ts";
+import { parseJson } from "../json.ts";
+import { OLD_CHARSET, charsetByZeros, decodedText, fieldText, isCharset, isWideCharset, markedCharset, xmlCharset } from "./charset.ts";
+import { readMultipart } from "./multipart.ts";
 import { codingsOf, decompressed } from "./content-encoding.ts";
 import { type ContentType, isJsonType, isTextType, readContentType } from "./content-type.ts";
 
@@ -47,32 +49,38 @@ export function dataUrl(bytes: Buffer, type: string): string {
 }
 
 /** `sent`: text where it is UTF-8, else bytes. */
-async function readPlain(sent: string | Buffer, contentType: ContentType): Promise<ReadBody> {
+function readPlain(sent: string | Buffer, contentType: ContentType): ReadBody {
   const { type, parameters } = contentType;
   if (type === "multipart/form-data") return readMultipartForm(sent, parameters.get("boundary"));
   if (type === "application/x-www-form-urlencoded") return readForm(sent, parameters.get("charset"));
   const isJson = isJsonType(type);
-  if (!isJson && !isTextType(type) && !parameters.has("charset")) return { body: sent, notes: [] };
+  if (!isJson && !isTextType(contentType)) return { body: sent, notes: [] };
   const { text, problem } = textOf(sent, contentType);
-  if (text === undefined) return { body: sent, notes: [`The body cannot be read as ${type === "" ? "text" : type}: ${problem ?? ""}`] };
+  // Bytes that nobody has announced are no text.
+  if (text === undefined) return { body: sent, notes: type === "" ? [] : [`The body cannot be read as ${type}: ${problem ?? ""}`] };
   if (isJson) return readJson(text);
-  const mayBeJson = type === "" || type === "text/plain";
-  return { body: (mayBeJson ? jsonObjectIn(text) : undefined) ?? text, notes: [] };
+  // Senders such as AWS SNS announce JSON as text. A number or a word stays the text that it is.
+  if ((type !== "" && type !== "text/plain") || !/^\s*[[{]/.test(text)) return { body: text, notes: [] };
+  if (isTooComplex(text)) return readJson(text);
+  return parseJson(text) === undefined ? { body: text, notes: [] } : readJson(text);
 }
 
 /** In the charset that is announced, by the header, a mark or the text itself. */
 function textOf(sent: string | Buffer, { type, parameters }: ContentType): { readonly text?: string; readonly problem?: string } {
   const named = parameters.get("charset");
   const isNamedUtf8 = named === undefined || /^utf-?8$/i.test(named);
-  if (typeof sent === "string" && isNamedUtf8 && !sent.startsWith("\0") && sent[1] !== "\0" && !isOtherXml(sent, type)) return { text: withoutMark(sent) };
+  if (typeof sent === "string" && isNamedUtf8 && !sent.slice(0, 4).includes("\0") && !isOtherXml(sent, type)) return { text: withoutMark(sent) };
   const bytes = typeof sent === "string" ? Buffer.from(sent) : sent;
-  const label = markedCharset(bytes) ?? named ?? (type.endsWith("xml") ? xmlCharset(bytes) : undefined) ?? charsetByZeros(bytes) ?? "utf-8";
+  // Programs that keep their strings in UTF-16 say so, and send UTF-8.
+  const isNoneOfIt = named !== undefined && isWideCharset(named) && typeof sent === "string" && !sent.includes("\0");
+  const announced = isNoneOfIt ? undefined : named;
+  const label = markedCharset(bytes) ?? announced ?? (type.endsWith("xml") ? xmlCharset(bytes) : undefined) ?? charsetByZeros(bytes) ?? "utf-8";
   const text = decodedText(bytes, label);
   if (text !== undefined) return { text };
   return { problem: isCharset(label) ? `it is not in the charset ${label}` : `the charset ${JSON.stringify(label)} is not known here` };
 }
 
-/** ASCII says nothing of the charset, and text that a document declares to be of another one may still be UTF-8 by chance. */
+/** Text that a document declares to be of another charset may be UTF-8 by chance. */
 function isOtherXml(text: string, type: string): boolean {
   return type.endsWith("xml") && !/^utf-?8$/i.test(xmlCharset(Buffer.from(text.slice(0, 300))) ?? "utf-8");
 }
@@ -85,21 +93,19 @@ function readJson(text: string): ReadBody {
   if (text.trim() === "") return { body: text, notes: [] };
   if (isTooComplex(text)) return { body: text, notes: [`The body is JSON with more than ${LIMITS.members} members, or ${LIMITS.depth} levels: it stays text`] };
   try {
-    return { body: JSON.parse(text), notes: [] };
+    const body: unknown = JSON.parse(text);
+    const lost = numberThatIsLost(text);
+    return { body, notes: lost === undefined ? [] : [`The body has the number ${lost}, which has more digits than JavaScript keeps: bodyRaw has them`] };
   } catch (error) {
     return { body: text, notes: [`The body cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`] };
   }
 }
 
-/** Senders such as AWS SNS announce JSON as text. A number or a word stays the text that it is. */
-function jsonObjectIn(text: string): unknown {
-  const trimmed = text.trimStart();
-  if (!(trimmed.startsWith("{") || trimmed.startsWith("[")) || isTooComplex(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** A whole number that is another one once it is parsed. */
+function numberThatIsLost(text: string): string | undefined {
+  for (const [, digits = ""] of text.matchAll(/[[:,]\s*(-?\d{16,400})(?=\s*[,\]}])/g))
+    if (BigInt(digits) !== BigInt(Number(digits))) return digits.slice(0, 40);
+  return undefined;
 }
 
 /** A flat object: brackets stay in the names. */
@@ -107,42 +113,53 @@ function readForm(sent: string | Buffer, named: string | undefined): ReadBody {
   const bytes = typeof sent === "string" ? Buffer.from(withoutMark(sent)) : sent;
   if (hasTooManyFields(bytes.toString("latin1")))
     return { body: sent, notes: [`The body is a form with more than ${LIMITS.fields} fields: it stays as it is`] };
-  const label = named ?? charsetField(formFieldBytes(bytes));
-  if (label !== undefined && !isCharset(label))
-    return { body: sent, notes: [`The body cannot be read as a form: the charset ${JSON.stringify(label)} is not known here`] };
-  const { fields, isGuessed } = readFields(bytes, label);
-  return { body: fields, notes: isGuessed ? [`The body is a form that is neither UTF-8 nor says what it is: it was read as ${OLD_CHARSET}`] : [] };
+  const fields = formFieldBytes(bytes);
+  const labels = [named, fieldOf(fields, "_charset_")].filter(isFormCharset);
+  if (named !== undefined && !isCharset(named))
+    return { body: sent, notes: [`The body cannot be read as a form: the charset ${JSON.stringify(named)} is not known here`] };
+  // PayPal says so what its form is. A field of this name may be anything: where the form is UTF-8 it says nothing.
+  const own = fieldOf(fields, "charset");
+  const isOwn = isFormCharset(own) && (/^iso-2022/i.test(own) || !fields.every((pair) => pair.every((part) => isUtf8(part))));
+  const { fields: body, isGuessed } = readFields(fields, isOwn ? [...labels.filter((label) => !/^utf-?8$/i.test(label)), own] : labels);
+  return { body, notes: isGuessed ? [`The body is a form that is neither UTF-8 nor what it says, and was read as ${OLD_CHARSET}`] : [] };
+}
+
+/** The names of a form are ASCII, so it is of no charset that has more than a byte for those. */
+function isFormCharset(label: string | undefined): label is string {
+  return label !== undefined && isCharset(label) && !isWideCharset(label);
+}
+
+function fieldOf(fields: readonly (readonly [name: Buffer, value: Buffer])[], wanted: string): string | undefined {
+  return fields.find(([name]) => name.toString("latin1") === wanted)?.[1].toString("latin1");
 }
 
 /** The query of an address. */
 export function readQuery(query: string): { readonly fields: Record<string, string | string[]>; readonly notes: readonly string[] } {
-  const { fields, isGuessed } = readFields(Buffer.from(query), undefined);
+  const { fields, isGuessed } = readFields(formFieldBytes(Buffer.from(query)), []);
   return { fields, notes: isGuessed ? [`The query is not UTF-8, and was read as ${OLD_CHARSET}`] : [] };
 }
 
-function readFields(bytes: Buffer, label: string | undefined): { readonly fields: Record<string, string | string[]>; readonly isGuessed: boolean } {
+function readFields(
+  fields: readonly (readonly [name: Buffer, value: Buffer])[],
+  labels: readonly string[],
+): { readonly fields: Record<string, string | string[]>; readonly isGuessed: boolean } {
   let isGuessed = false;
   const read = (part: Buffer): string => {
-    const told = fieldText(part, label);
+    const told = fieldText(part, labels);
     isGuessed ||= told.isGuessed;
     return told.text;
   };
-  const fields = grouped(formFieldBytes(bytes).map(([name, value]): [string, string] => [read(name), read(value)]));
-  return { fields, isGuessed };
+  const all = grouped(fields.map(([name, value]): [string, string] => [read(name), read(value)]));
+  return { fields: all, isGuessed };
 }
 
-/** Forms name their own charset: `_charset_` in HTML, `charset` in what PayPal sends. */
-function charsetField(fields: readonly (readonly [name: Buffer, value: Buffer])[]): string | undefined {
-  const named = (wanted: string): string | undefined => fields.find(([name]) => name.toString("latin1") === wanted)?.[1].toString("latin1");
-  return [named("_charset_"), named("charset")].find((label) => label !== undefined && isCharset(label));
-}
-
-async function readMultipartForm(sent: string | Buffer, boundary: string | undefined): Promise<ReadBody> {
-  const { readMultipart } = await import("./multipart.ts");
-  const bytes = typeof sent === "string" ? Buffer.from(sent) : sent;
-  const form = await readMultipart(bytes, boundary, LIMITS.fields);
+function readMultipartForm(sent: string | Buffer, boundary: string | undefined): ReadBody {
+  const form = readMultipart(typeof sent === "string" ? Buffer.from(sent) : sent, boundary, LIMITS.fields);
   if ("problem" in form) return { body: sent, notes: [`The body cannot be read as multipart/form-data: ${form.problem}`] };
-  return { body: grouped(form.fields), notes: form.note === undefined ? [] : [`The body is a form with a field in another charset: ${form.note}`] };
+  return {
+    body: grouped(form.fields),
+    notes: form.isGuessed ? [`The body has text that is neither UTF-8 nor what it says, and was read as ${OLD_CHARSET}`] : [],
+  };
 }
 
 /** A name given several times becomes a list. Names such as `__proto__` are names like all others. */

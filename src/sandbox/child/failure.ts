@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { inspect } from "node:util";
 import type { Outcome } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
@@ -5,9 +6,20 @@ import { isRecord } from "../../domain/json.ts";
 /** Characters that are kept of each. */
 const [MOST_NAME, MOST_MESSAGE, MOST_STACK, MOST_CAUSE] = [200, 10_000, 50_000, 500];
 const MOST_CAUSES = 6;
+/** Of an object that is shown. */
+const MOST_MEMBERS = 500;
 
 /** The outcome of a call that threw. A component may throw anything: a proxy, a circle, something whose getters throw. */
 export function threw(thrown: unknown): Outcome {
+  try {
+    return toldOf(thrown);
+  } catch {
+    const message = "something that cannot be shown";
+    return { kind: "threw", error: { name: "Error", message, stack: `Thrown: ${message}` } };
+  }
+}
+
+function toldOf(thrown: unknown): Outcome {
   const message = textOf(thrown, "message");
   const causes = causesOf(thrown);
   const told = causes.length === 0 ? {} : { causes: causes.map(({ text }) => text) };
@@ -34,7 +46,8 @@ function causesOf(thrown: unknown): readonly Cause[] {
     const answer = answerOf(error);
     if (answer !== undefined) found.push({ text: answer, stack: answer });
     const errors = read(error, "errors");
-    for (const one of [read(error, "cause"), ...(isList(errors) ? errors.slice(0, MOST_CAUSES) : [])]) {
+    const places = isList(errors) ? Array.from({ length: MOST_CAUSES }, (_, place) => read(errors, String(place))) : [];
+    for (const one of [read(error, "cause"), ...places]) {
       if (one === undefined || one === null || seen.has(one) || found.length >= MOST_CAUSES) continue;
       seen.add(one);
       const cause = causeOf(one);
@@ -63,7 +76,8 @@ function answerOf(error: unknown): string | undefined {
   const response = read(error, "response");
   const [status, body] = [read(response, "status") ?? read(response, "statusCode"), read(response, "data") ?? read(response, "body")];
   if (typeof status !== "number") return undefined;
-  const shown = body === undefined || body === null || body === "" || isStream(body) ? "" : `: ${shownValue(body, MOST_CAUSE)}`;
+  const text = body instanceof Uint8Array && isUtf8(body) ? Buffer.from(body.subarray(0, 4 * MOST_CAUSE)).toString() : body;
+  const shown = text === undefined || text === null || text === "" || isStream(text) ? "" : `: ${shownValue(text, MOST_CAUSE)}`;
   return `the answer was ${status}${shown}`;
 }
 
@@ -99,11 +113,22 @@ function shownValue(value: unknown, most: number): string {
   if (typeof value === "string") return cut(value, most);
   try {
     const members = isRecord(value) ? Object.keys(value).length : 0;
-    if (members > MOST_CAUSE) return `an object with ${members} members`;
+    if (members > MOST_MEMBERS) return `an object with ${members} members`;
+    // It shows every member of what is inside, however many there are.
+    const isLarge = isRecord(value) && Object.keys(value).some((name) => isLargeInside(read(value, name)));
+    if (isLarge)
+      return cut(inspect(value, { depth: 0, customInspect: false, maxArrayLength: 20, maxStringLength: most, breakLength: Number.POSITIVE_INFINITY }), most);
     return cut(inspect(value, { depth: 2, customInspect: false, maxArrayLength: 20, maxStringLength: most, breakLength: Number.POSITIVE_INFINITY }), most);
   } catch {
     return "something that cannot be shown";
   }
+}
+
+/** Looked at two levels deep, as far as it is shown. */
+function isLargeInside(value: unknown, levels = 2): boolean {
+  if (!isRecord(value) || ArrayBuffer.isView(value)) return false;
+  const names = Object.keys(value);
+  return names.length > MOST_MEMBERS || (levels > 1 && names.some((name) => isLargeInside(read(value, name), levels - 1)));
 }
 
 function cut(text: string, most: number): string {

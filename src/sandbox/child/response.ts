@@ -5,9 +5,27 @@ import { LIMITS } from "../../domain/limits.ts";
 import { whyNotSent } from "../../domain/response-headers.ts";
 import { jsonText } from "./state.ts";
 
-/** A `Response` of the web as `{ status, headers, body }`; anything else as it is. */
+/** A `Response`, of the web or of a package, as `{ status, headers, body }`; anything else as it is. A form and a Blob bring their type along. */
 export function plainResponse(given: unknown): unknown {
-  return given instanceof Response ? { status: given.status, headers: given.headers, body: given.body ?? undefined } : given;
+  if (!isRecord(given)) return given;
+  const isResponse = typeof given["arrayBuffer"] === "function" && typeof given["status"] === "number";
+  const plain = isResponse ? { status: given["status"], headers: given["headers"], body: given["body"] ?? undefined } : given;
+  const { body } = plain;
+  if (body instanceof Blob && body.type !== "") return withType(plain, { type: body.type, body });
+  if (!(body instanceof FormData)) return plain;
+  const made = new Response(body);
+  return withType(plain, { type: made.headers.get("content-type") ?? "", body: made.body });
+}
+
+/** A type that the response names itself comes first. */
+function withType(response: Record<string, unknown>, { type, body }: { readonly type: string; readonly body: unknown }): Record<string, unknown> {
+  return {
+    ...response,
+    headers: headersIn(response).some(([name]) => name.toLowerCase() === "content-type")
+      ? response["headers"]
+      : [["content-type", type], ...headersIn(response)],
+    body,
+  };
 }
 
 /** As `responseOf`, also where the body comes as a stream (platform.md, `$.respond`), which is read: an answer is one message. */
@@ -17,7 +35,8 @@ export async function wholeResponse(given: unknown): Promise<HttpResponse> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of stream) {
-    const bytes = part instanceof Uint8Array ? part : Buffer.from(String(part));
+    const bytes = bytesOf(part) ?? (typeof part === "string" ? Buffer.from(part) : undefined);
+    if (bytes === undefined) throw new TypeError(`http.respond: the stream has ${inspect(part, { depth: 0 })} in it, and wants texts and bytes`);
     parts.push(bytes);
     size += bytes.length;
     if (size > LIMITS.call) throw new RangeError(`http.respond: the body has more than ${LIMITS.call} bytes`);
@@ -67,10 +86,34 @@ function headersIn({ headers }: Record<string, unknown>): readonly Header[] {
 }
 
 function pairsOf(headers: unknown): readonly (readonly [string, unknown])[] {
-  if (headers instanceof Headers || headers instanceof Map) return [...headers].map(([name, value]: [unknown, unknown]) => [String(name), value]);
-  if (Array.isArray(headers))
-    return headers.flatMap((pair: unknown) => (Array.isArray(pair) && pair.length === 2 ? [[String(pair[0]), pair[1]] as const] : []));
+  if (typeof headers === "object" && headers !== null && isIterable(headers))
+    return [...headers].flatMap((pair) => (Array.isArray(pair) && pair.length === 2 ? [[String(pair[0]), pair[1]] as const] : []));
   return isRecord(headers) ? Object.entries(headers) : [];
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return typeof Reflect.get(value, Symbol.iterator) === "function";
+}
+
+/** What of the members of a response does nothing, or is sent as something that nobody wants. */
+function oddMembersOf({ status, statusCode, headers, body }: Record<string, unknown>): readonly string[] {
+  const given = pairsOf(headers);
+  const isNone = headers !== undefined && headers !== null && given.length === 0 && (typeof headers !== "object" || Array.isArray(headers));
+  const objects = given.filter(([, value]) => typeof value === "object" && value !== null && !Array.isArray(value));
+  const isEmptied = body instanceof Promise || body instanceof Map || body instanceof Set || body instanceof Error || typeof body === "function";
+  return [
+    ...(typeof status === "string" && Number.isInteger(Number(status))
+      ? [`respond: the status ${JSON.stringify(status)} is a text, and was sent as the number`]
+      : []),
+    ...(statusCode !== undefined && status === undefined ? ["respond does not read statusCode: it wants status, and has sent 200"] : []),
+    ...(isNone ? [`respond did not send its headers: it wants an object, not ${inspect(headers, { depth: 0 })}`] : []),
+    ...objects.map(([name]) => `respond sent the header ${JSON.stringify(name)} as [object Object]: it wants a text`),
+    ...(body instanceof Promise
+      ? ["respond: the body is a Promise: await it"]
+      : isEmptied
+        ? [`respond: the body is ${inspect(body, { depth: 0 })}, of which JSON shows nothing`]
+        : []),
+  ];
 }
 
 /** For its author: what of a response is not sent, and why. A length is: its own. */
@@ -80,21 +123,20 @@ export function unsentOf(response: unknown): readonly string[] {
     return [
       `respond sent an empty answer: it wants { status, headers, body }, not ${inspect(response, { depth: 0, maxStringLength: 100, customInspect: false })}`,
     ];
-  const { status } = response;
-  const isTextStatus = typeof status === "string" && Number.isInteger(Number(status));
-  const ofStatus = isTextStatus ? [`respond: the status ${JSON.stringify(status)} is a text, and was sent as the number`] : [];
   const ofHeaders = headersIn(response).flatMap(([name, value]) => {
     const reason = name.toLowerCase() === "content-length" ? undefined : whyNotSent(name, value);
     return reason === undefined ? [] : [`respond did not send the header ${JSON.stringify(name)}: ${reason}`];
   });
-  return [...ofStatus, ...ofHeaders];
+  return [...oddMembersOf(response), ...ofHeaders];
 }
 
 function statusOf(given: unknown): number {
   if (given === undefined || given === null) return 200;
   const status = Number(given);
   if (!Number.isInteger(status) || status < 100 || status > 599) {
-    throw new RangeError(`http.respond: status must be a whole number from 100 to 599, not ${JSON.stringify(given)}`);
+    throw new RangeError(
+      `http.respond: status must be a whole number from 100 to 599, not ${typeof given === "string" ? JSON.stringify(given) : inspect(given)}`,
+    );
   }
   return status;
 }
