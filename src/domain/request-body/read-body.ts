@@ -30,7 +30,7 @@ export async function readBody(sent: Sent): Promise<ReadBody> {
   if (codings.length === 0) return readPlain(sent.encoding === "utf8" ? sent.body : bytesOf(sent), contentType);
   const plain = await decompressed(bytesOf(sent), codings);
   if (!("problem" in plain)) return readPlain(isUtf8(plain) ? plain.toString() : plain, contentType);
-  const { body, notes } = await readPlain(sent.encoding === "utf8" ? sent.body : bytesOf(sent), contentType);
+  const { body, notes } = readPlain(sent.encoding === "utf8" ? sent.body : bytesOf(sent), contentType);
   return { body, notes: [`The body cannot be decoded (content-encoding: ${codings.join(", ")}): ${plain.problem}`, ...notes] };
 }
 
