@@ -4,7 +4,12 @@ import { event } from "./events.ts";
 import { call, invocationId, json, jsonObject, limitParams, many, ms, one, optionalText, text } from "./declare.ts";
 
 /** What was thrown. */
-const thrown = z.looseObject({ name: text, message: text, stack: text });
+const thrown = z.looseObject({
+  name: text,
+  message: text,
+  stack: text,
+  causes: z.array(text).readonly().optional().describe("what has led to it, one line each, down to what a third party answered"),
+});
 
 export const line = z.object({ k: text, msg: text, ts: ms, from: optionalText });
 export type LineRecord = z.infer<typeof line>;

@@ -36,13 +36,21 @@ export interface HttpInterface {
 /** `this.<prop>` of `{ type: "$.interface.http", customResponse: true }`. */
 export interface RespondingHttpInterface extends HttpInterface {
   /** Answers the client, in `run` alone; the first answer counts. `run` may go on afterwards. */
-  respond(response: HttpResponse | Response): void;
+  respond(response: HttpResponse | WebResponse): void;
+}
+
+/** A `Response` of the web, or of a package. */
+export interface WebResponse {
+  readonly status: number;
+  readonly headers: Iterable<readonly [string, string]>;
+  readonly body?: object | null;
+  arrayBuffer(): Promise<ArrayBuffer>;
 }
 
 export interface HttpResponse {
   /** 100 to 599; 200 when it is left out. */
   readonly status?: number | string;
-  readonly headers?: Readonly<Record<string, string | number | readonly string[]>> | Headers | ReadonlyMap<string, string | readonly string[]>;
+  readonly headers?: Readonly<Record<string, string | number | readonly string[]>> | Iterable<readonly [string, string | readonly string[]]>;
   /** An object is sent as JSON, `URLSearchParams` as a form, a stream once it has ended. */
   readonly body?: string | Uint8Array | object | number | boolean | null;
 }

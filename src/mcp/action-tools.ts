@@ -3,7 +3,7 @@ import type { PropRecord } from "../api/props.ts";
 import type { Client } from "../client/client.ts";
 import { didYouMean } from "../domain/did-you-mean.ts";
 import { PdError } from "../domain/errors.ts";
-import { type JsonObject, isSameJson } from "../domain/json.ts";
+import { type JsonObject, isJsonObject, isSameJson } from "../domain/json.ts";
 import { type Accounts, accountFor, accountSchema, isAskedFor } from "./action-accounts.ts";
 import { argumentSchema, isArgument } from "./action-schema.ts";
 import type { ChosenAction } from "./chosen-actions.ts";
@@ -105,6 +105,10 @@ function configured(key: string, args: JsonObject, { props, around }: { props: r
       "PD_BAD_INPUT",
       `Cannot call ${key}: it has no argument ${strange.map((name) => JSON.stringify(name)).join(", ")}${didYouMean(first, known)}`,
     );
+  // A component may offer objects; an agent is offered texts.
+  const odd = props.find(({ name, type, remoteOptions }) => remoteOptions === true && /^(?:string|integer)$/.test(type) && isJsonObject(args[name]));
+  if (odd !== undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot call ${key}: ${odd.name} wants a value of type ${odd.type}, not ${JSON.stringify(args[odd.name])}`);
   const apps = props.filter(({ type }) => type === "app");
   const accounts = apps.flatMap((prop) => {
     const account = accountFor(key, prop, { args, around });

@@ -120,6 +120,13 @@ describe("pd deploy with ids of elsewhere in the file", () => {
       code: 2,
       stderr: expect.stringContaining('"hi_x" is no id that something here can stand for'),
     });
+    const told = "Warning: the file of test-flow has no ds_other: its ids are apn_elsewhere, ds_elsewhere, ti_when\n";
+    for (const words of [
+      ["update", "test-flow"],
+      ["deploy", folder],
+    ])
+      expect((await home.pd(...words, "--map", "ds_other=x")).stderr).toContain(told);
+    expect((await home.pd("list")).stderr + (await home.pd("list")).stdout).toContain("No sources, but workflows: pd list workflows");
   });
 });
 

@@ -34,8 +34,15 @@ async function listSources(cli: CliContext): Promise<number> {
   return printRecords(cli, sources, {
     columns: ["name", "id", "state", "last run", "events/h", "endpoint"],
     cells: (source) => [source.name_slug, source.id, stateOf(source), ...cellsOf(activity.get(source.id)), source.endpoint_url],
-    none: "No sources yet: pd deploy <file>, or pd init source <name> for one to begin with",
+    none: (await hasWorkflows(client, sources))
+      ? "No sources, but workflows: pd list workflows"
+      : "No sources yet: pd deploy <file>, or pd init source <name> for one to begin with",
   });
+}
+
+/** Asked only where there is nothing else to show. */
+async function hasWorkflows(client: Client, sources: readonly SourceRecord[]): Promise<boolean> {
+  return sources.length === 0 && (await client.workflows.list({ limit: 1 })).data.length > 0;
 }
 
 const MOST_AT_ONCE = 100;

@@ -7,7 +7,7 @@ import { type CliContext, connect } from "../context.ts";
 import { findDeployed, noHooks } from "../deployed.ts";
 import { refuseForWorkflow } from "./refuse-flags.ts";
 import { printLine, printNote, printRecord } from "../reporter.ts";
-import { type StandFlags, standOf } from "../workflows/deploy-workflow.ts";
+import { type StandFlags, standOf, unusedIds } from "../workflows/deploy-workflow.ts";
 import { readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 
 interface WorkflowUpdateFlags extends CodeFlags, LimitFlags, StandFlags {
@@ -45,7 +45,7 @@ export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, fl
   const client = await connect(cli);
   const updated = await client.workflows.update(before.id, { files, name: flags.name, env, active, ...limits, ...stand });
   return printRecord(cli, updated, () => {
-    for (const warning of updated.warnings) printNote(cli, `Warning: ${warning}`);
+    for (const warning of [...updated.warnings, ...unusedIds(stand, updated)]) printNote(cli, `Warning: ${warning}`);
     printLine(cli, `Updated ${updated.name_slug} (${updated.id}), version ${updated.version}`);
   });
 }

@@ -1,14 +1,17 @@
 import type { PropRecord } from "../../api/props.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../domain/json.ts";
 import { typedValue } from "../ask/answer-check.ts";
-import type { PropFlags } from "../code/prop-flags.ts";
 import type { AskedComponent } from "./asked-component.ts";
 
 /**
  * The given values, where those of `--prop` that are written as JSON are that if the prop takes any value. The server
  * takes a text for a text. It is asked for the types only where it matters.
  */
-export async function typedProps(component: AskedComponent, props: JsonObject, { prop: pairs = [] }: PropFlags): Promise<JsonObject> {
+export async function typedProps(
+  component: AskedComponent,
+  props: JsonObject,
+  { prop: pairs = [] }: { readonly prop?: readonly string[] | undefined },
+): Promise<JsonObject> {
   const names = new Set(pairs.map((pair) => pair.slice(0, pair.indexOf("="))));
   const mayBeJson = ([name, value]: readonly [string, JsonValue | undefined]): boolean =>
     names.has(name) && typeof value === "string" && parseJson(value) !== undefined;

@@ -54,6 +54,14 @@ export function standOf({ account = [], source = [], schedule = [], map = [] }: 
   return stand;
 }
 
+/** A sentence for each id that was given a meaning, and that the workflow's file does not have. */
+export function unusedIds(stand: Stand, { name_slug: slug, foreign }: WorkflowRecord): readonly string[] {
+  const known = new Set(foreign.map(({ id }) => id));
+  const given = Object.values(stand).flatMap((part: Readonly<Record<string, unknown>>) => Object.keys(part));
+  const there = foreign.length === 0 ? "it has none" : `its ids are ${[...known].join(", ")}`;
+  return given.filter((id) => !known.has(id)).map((id) => `the file of ${slug} has no ${id}: ${there}`);
+}
+
 /** What an id stands for, by what it begins with. */
 const MAPPED: Readonly<Record<string, keyof Stand>> = { apn_: "accounts", ds_: "stores", dc_: "sources", p_: "sources", ti_: "schedules" };
 
@@ -102,6 +110,7 @@ export async function sendWorkflow(cli: CliContext, client: Client, { folder, fl
         await noteId(folder, workflow.id).catch((error: unknown) =>
           printNote(cli, `Warning: the next deploy will not find ${workflow.id} again, since its id cannot be noted in the folder: ${messageOf(error)}`),
         );
+      for (const text of unusedIds(stand, workflow)) printNote(cli, `Warning: ${text}`);
       return { workflow, isNew: known === undefined };
     } catch (error) {
       const missing = missingAccounts(error);

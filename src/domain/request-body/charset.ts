@@ -1,5 +1,3 @@
-import { isUtf8 } from "node:buffer";
-
 /** What text is read as when it is not UTF-8 and nobody says what it is: the charset of old Windows programs, in which every byte is a character. */
 export const OLD_CHARSET = "windows-1252";
 
@@ -48,6 +46,16 @@ export function decodedText(bytes: Uint8Array, label: string): string | undefine
   }
 }
 
+/** With its byte-order mark. `undefined`: the bytes are not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
 /** The charset that a byte-order mark announces. */
 export function markedCharset([first, second, third]: Uint8Array): string | undefined {
   if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8";
@@ -81,5 +89,6 @@ export function fieldText(bytes: Uint8Array, labels: readonly string[]): FieldTe
     const text = decodedText(bytes, label);
     if (text !== undefined) return { text, isGuessed: false };
   }
-  return isUtf8(bytes) ? { text: Buffer.from(bytes).toString(), isGuessed: false } : { text: windows1252.decode(bytes), isGuessed: true };
+  const text = utf8Text(bytes);
+  return text === undefined ? { text: windows1252.decode(bytes), isGuessed: true } : { text, isGuessed: false };
 }

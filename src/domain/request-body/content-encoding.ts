@@ -1,37 +1,54 @@
-import { promisify } from "node:util";
-import * as zlib from "node:zlib";
 import { LIMITS } from "../limits.ts";
 
-type Decompress = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+interface Options {
+  readonly maxOutputLength: number;
+}
+
+type Decompress = (bytes: Buffer, options: Options) => Promise<Buffer>;
+
+/** Node's own functions are asked for when a body is compressed: most never are, and a process that waits would have them in its memory. */
+function zlibFunction(name: string): Decompress | undefined {
+  const found: unknown = Reflect.get(process.getBuiltinModule("node:zlib"), name);
+  if (typeof found !== "function") return undefined;
+  return (bytes, options) =>
+    new Promise((resolve, reject) => {
+      found(bytes, options, (error: Error | null, plain: Buffer) => (error === null ? resolve(plain) : reject(error)));
+    });
+}
 
 /** zlib with its header, as the standard has it, or without, as some clients send it. */
-const inflate: Decompress = async (bytes, options) => {
+async function inflate(bytes: Buffer, options: Options): Promise<Buffer> {
   try {
-    return await promisify(zlib.inflate)(bytes, options);
+    return await callOf("inflate")(bytes, options);
   } catch (error) {
     if (codeOf(error) !== "Z_DATA_ERROR") throw error;
-    return promisify(zlib.inflateRaw)(bytes, options);
+    return callOf("inflateRaw")(bytes, options);
   }
-};
-const gunzip: Decompress = (bytes, options) => promisify(zlib.gunzip)(bytes, options);
+}
+
+function callOf(name: string): Decompress {
+  const found = zlibFunction(name);
+  if (found === undefined) throw new Error(`Node has no ${name}`);
+  return found;
+}
 
 /** Node has zstd from 22.15 on. */
-const zstdOfNode: unknown = Reflect.get(zlib, "zstdDecompress");
-const zstd: Decompress | undefined =
-  typeof zstdOfNode === "function"
-    ? (bytes, options) =>
-        new Promise((resolve, reject) => {
-          zstdOfNode(bytes, options, (error: Error | null, plain: Buffer) => (error === null ? resolve(plain) : reject(error)));
-        })
-    : undefined;
+function decompressOf(coding: string): Decompress | undefined {
+  switch (coding) {
+    case "gzip":
+    case "x-gzip":
+      return zlibFunction("gunzip");
+    case "deflate":
+      return inflate;
+    case "br":
+      return zlibFunction("brotliDecompress");
+    case "zstd":
+      return zlibFunction("zstdDecompress");
+    default:
+      return undefined;
+  }
+}
 
-const DECOMPRESS: Readonly<Record<string, Decompress | undefined>> = {
-  gzip: gunzip,
-  "x-gzip": gunzip,
-  deflate: inflate,
-  br: (bytes, options) => promisify(zlib.brotliDecompress)(bytes, options),
-  zstd,
-};
 /** What clients write there although nothing is compressed. */
 const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8", "binary", "7bit", "8bit"]);
 const MOST_CODINGS = 4;
@@ -50,7 +67,7 @@ export async function decompressed(bytes: Buffer, codings: readonly string[]): P
   if (codings.length > MOST_CODINGS) return { problem: `it has ${codings.length} encodings, and may have ${MOST_CODINGS}` };
   let plain = bytes;
   for (const name of codings.toReversed()) {
-    const decompress = Object.hasOwn(DECOMPRESS, name) ? DECOMPRESS[name] : undefined;
+    const decompress = decompressOf(name);
     if (decompress === undefined) return { problem: `${JSON.stringify(name)} is not known here` };
     try {
       plain = await decompress(plain, { maxOutputLength: LIMITS.body });

@@ -1,9 +1,8 @@
-import { isUtf8 } from "node:buffer";
 import { formFieldBytes } from "../form.ts";
 import { LIMITS, hasTooManyFields, isTooComplex } from "../limits.ts";
 import type { HttpTrigger } from "../trigger.ts";
 import { parseJson } from "../json.ts";
-import { OLD_CHARSET, charsetByZeros, decodedText, fieldText, isCharset, isWideCharset, markedCharset, xmlCharset } from "./charset.ts";
+import { OLD_CHARSET, charsetByZeros, decodedText, fieldText, isCharset, isWideCharset, markedCharset, utf8Text, xmlCharset } from "./charset.ts";
 import { readMultipart } from "./multipart.ts";
 import { codingsOf, decompressed } from "./content-encoding.ts";
 import { type ContentType, isJsonType, isTextType, readContentType } from "./content-type.ts";
@@ -29,7 +28,7 @@ export async function readBody(sent: Sent): Promise<ReadBody> {
   if (wantsUpload(sent)) return { body: { raw_body_url: dataUrl(bytesOf(sent), contentType.type) }, notes: [] };
   if (codings.length === 0) return readPlain(sent.encoding === "utf8" ? sent.body : bytesOf(sent), contentType);
   const plain = await decompressed(bytesOf(sent), codings);
-  if (!("problem" in plain)) return readPlain(isUtf8(plain) ? plain.toString() : plain, contentType);
+  if (!("problem" in plain)) return readPlain(utf8Text(plain) ?? plain, contentType);
   const { body, notes } = readPlain(sent.encoding === "utf8" ? sent.body : bytesOf(sent), contentType);
   return { body, notes: [`The body cannot be decoded (content-encoding: ${codings.join(", ")}): ${plain.problem}`, ...notes] };
 }
@@ -119,7 +118,7 @@ function readForm(sent: string | Buffer, named: string | undefined): ReadBody {
     return { body: sent, notes: [`The body cannot be read as a form: the charset ${JSON.stringify(named)} is not known here`] };
   // PayPal says so what its form is. A field of this name may be anything: where the form is UTF-8 it says nothing.
   const own = fieldOf(fields, "charset");
-  const isOwn = isFormCharset(own) && (/^iso-2022/i.test(own) || !fields.every((pair) => pair.every((part) => isUtf8(part))));
+  const isOwn = isFormCharset(own) && (/^iso-2022/i.test(own) || !fields.every((pair) => pair.every((part) => utf8Text(part) !== undefined)));
   const { fields: body, isGuessed } = readFields(fields, isOwn ? [...labels.filter((label) => !/^utf-?8$/i.test(label)), own] : labels);
   return { body, notes: isGuessed ? [`The body is a form that is neither UTF-8 nor what it says, and was read as ${OLD_CHARSET}`] : [] };
 }

@@ -11,10 +11,19 @@ export function plainResponse(given: unknown): unknown {
   const isResponse = typeof given["arrayBuffer"] === "function" && typeof given["status"] === "number";
   const plain = isResponse ? { status: given["status"], headers: given["headers"], body: given["body"] ?? undefined } : given;
   const { body } = plain;
-  if (body instanceof Blob && body.type !== "") return withType(plain, { type: body.type, body });
-  if (!(body instanceof FormData)) return plain;
+  if (isBlob(body) && body.type !== "") return withType(plain, { type: body.type, body });
+  if (!isForm(body)) return plain;
   const made = new Response(body);
   return withType(plain, { type: made.headers.get("content-type") ?? "", body: made.body });
+}
+
+/** By what they say they are: asking for the classes themselves makes Node load its HTTP client. */
+function isBlob(value: unknown): value is Blob {
+  return /^\[object (?:Blob|File)\]$/.test(Object.prototype.toString.call(value));
+}
+
+function isForm(value: unknown): value is FormData {
+  return Object.prototype.toString.call(value) === "[object FormData]";
 }
 
 /** A type that the response names itself comes first. */
@@ -47,7 +56,7 @@ export async function wholeResponse(given: unknown): Promise<HttpResponse> {
 /** The stream that a response has as its body, if it is one. */
 export function streamIn(response: unknown): AsyncIterable<unknown> | undefined {
   const body = isRecord(response) ? response["body"] : undefined;
-  const stream: unknown = body instanceof Blob ? body.stream() : body;
+  const stream: unknown = isBlob(body) ? body.stream() : body;
   return isStream(stream) ? stream : undefined;
 }
 
