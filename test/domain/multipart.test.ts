@@ -176,4 +176,16 @@ describe("multipart/form-data", () => {
     expect(readMultipart(Buffer.from("a=1"), undefined, 10)).toEqual({ problem: "it names no boundary" });
     expect(fieldsOf(`${`--X\r\n${A}\r\n\r\n1\r\n`.repeat(12)}--X--`, "X", 10)).toBe("it has more than 10 parts");
   });
+
+  it.each([
+    ["spaces", `${A}${" ".repeat(5_000_000)}x`],
+    ["lines that go on", `${A}\r\n${" x\r\n".repeat(1_000_000)}`],
+    ["open quotes", `${A}; x="${"\r\n".repeat(1_000_000)}`],
+    ["equal signs", `${A}${"; a=".repeat(1_000_000)}`],
+    ["a word", `${A}; ${"a".repeat(5_000_000)}`],
+  ])("whose headers are millions of characters of %s is read at once", (_what, head) => {
+    const before = process.cpuUsage();
+    expect(fieldsOf(`--X\r\n${head}\r\n\r\n1\r\n--X--`)).toBeInstanceOf(Array);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(3000);
+  });
 });

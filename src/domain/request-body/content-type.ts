@@ -15,7 +15,8 @@ export function readContentType(header = ""): ContentType {
   return { type: (type === "" ? bare : type).toLowerCase(), parameters: headerParameters(header.slice(whole.length)) };
 }
 
-const PARAMETER = /(?:^|[;,:\s"'])\s*([\w!#$&^.+*'-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^;,]*))/g;
+/** It begins where a word does, and knows no run of spaces of any length: else a header of spaces would take for ever. */
+const PARAMETER = /(?<![\w!#$&^.+*'-])([\w!#$&^.+*'-]+)[ \t]{0,8}=[ \t]{0,8}(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^;,]*))/g;
 
 /**
  * Parameters of a header by their names in lower case; the first of a name counts. Those in parts and with a charset of

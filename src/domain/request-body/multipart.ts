@@ -117,18 +117,19 @@ function fieldOf({ head, content }: Part): Field {
   return { name: parameters.get("name") ?? "", filename, type, content: decoded, isGuessed: told.isGuessed };
 }
 
-/** Names in lower case. A line goes on where the next one begins with a space, and where a quote is open. */
+/** Names in lower case. A line goes on where the next one begins with a space, and where a quote is open. Looks at each line once. */
 function headersOf(text: string): ReadonlyMap<string, string> {
-  const headers = new Map<string, string>();
-  let last = "";
+  const headers: { readonly name: string; readonly lines: string[] }[] = [];
+  let isOpen = false;
   for (const line of text.split(/\r?\n/)) {
-    const isOpen = ((headers.get(last) ?? "").replaceAll('\\"', "").split('"').length - 1) % 2 === 1;
-    const [, name = "", value = ""] = isOpen || /^[ \t]/.test(line) ? [] : (/^([^\s:]+)\s*:\s*([^]*)$/.exec(line) ?? []);
     if (line.trim() === "") continue;
-    if (name === "") headers.set(last, `${headers.get(last) ?? ""}${isOpen ? "\n" : " "}${line.trim()}`);
-    else headers.set((last = name.toLowerCase()), value.trim());
+    const [, name, value = ""] = isOpen || /^[ \t]/.test(line) ? [] : (/^([^\s:]+)[ \t]{0,8}:([^]*)$/.exec(line) ?? []);
+    if (name === undefined) headers.at(-1)?.lines.push(`${isOpen ? "\n" : " "}${line.trim()}`);
+    else headers.push({ name: name.toLowerCase(), lines: [value.trim()] });
+    const quotes = (name === undefined ? line : value).replaceAll('\\"', "").split('"').length - 1;
+    isOpen = (name === undefined ? isOpen : false) !== (quotes % 2 === 1);
   }
-  return headers;
+  return new Map(headers.map(({ name, lines }) => [name, lines.join("")]));
 }
 
 /** Mail programs encode what they send so; browsers never do. */
