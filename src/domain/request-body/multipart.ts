@@ -123,7 +123,8 @@ function headersOf(text: string): ReadonlyMap<string, string> {
   let isOpen = false;
   for (const line of text.split(/\r?\n/)) {
     if (line.trim() === "") continue;
-    const [, name, value = ""] = isOpen || /^[ \t]/.test(line) ? [] : (/^([^\s:]+)[ \t]{0,8}:([^]*)$/.exec(line) ?? []);
+    const found: readonly string[] = isOpen || /^[ \t]/.test(line) ? [] : (/^([^\s:]+)[ \t]{0,8}:([^]*)$/.exec(line) ?? []);
+    const [, name, value = ""] = found;
     if (name === undefined) headers.at(-1)?.lines.push(`${isOpen ? "\n" : " "}${line.trim()}`);
     else headers.push({ name: name.toLowerCase(), lines: [value.trim()] });
     const quotes = (name === undefined ? line : value).replaceAll('\\"', "").split('"').length - 1;
