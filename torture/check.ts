@@ -185,7 +185,7 @@ function listenersHearOnce(_history: History, { events, state }: Final): string[
 }
 
 /** A run has all its steps or, when nobody has acknowledged its request, none; they are of one version. */
-function stepsAreOnce({ requests }: History, { events }: Final): string[] {
+function stepsAreOnce({ requests }: History, { events, flow }: Final): string[] {
   const runs = new Map<string, string[]>();
   const versions = new Map<string, Set<unknown>>();
   for (const { event } of events["flow"] ?? []) {
@@ -194,7 +194,7 @@ function stepsAreOnce({ requests }: History, { events }: Final): string[] {
     versions.set(String(request), (versions.get(String(request)) ?? new Set()).add(version));
   }
   const whole = FLOW_STEPS.join(", ");
-  return requests
+  const wrong = requests
     .filter(({ source }) => source === "flow")
     .flatMap((request) => {
       const steps = (runs.get(request.id) ?? []).join(", ");
@@ -202,6 +202,8 @@ function stepsAreOnce({ requests }: History, { events }: Final): string[] {
       if (isMixed) return [`${request.id} has run steps of more than one version`];
       return steps === whole || (steps === "" && !isAcknowledged(request)) ? [] : [`${request.id}, answered ${request.status}, has left the steps: ${steps}`];
     });
+  // The first says why, the others where.
+  return wrong.length === 0 ? [] : [...flow.failures.map((error) => `a run failed with ${error}`), ...wrong];
 }
 
 function triggersAreOfTheVersion(_history: History, { flow }: Final): string[] {

@@ -24,10 +24,11 @@ export async function readFinal(server: TorturedServer, world: World): Promise<F
   const deliveries: Record<string, Record<string, string>> = {};
   for (const [name, id] of Object.entries(world.webhooks)) deliveries[name] = await deliveriesOf(server, id);
   const flow = await callUntilDone(server, `GET ${world.flow.record}`);
+  const failed = listOf((await callUntilDone(server, `GET ${world.flow.record}/runs?states=failed&limit=1000`))["data"]);
   return {
     events,
     state,
-    flow: { timeout: Number(recordOf(flow["settings"])["timeout"]), triggers: listOf(flow["triggers"]).map(triggerName) },
+    flow: { timeout: Number(recordOf(flow["settings"])["timeout"]), triggers: listOf(flow["triggers"]).map(triggerName), failures: [...new Set(failed.map(({ error }) => JSON.stringify(error)))] },
     instants: {
       ticker: instants.map((instant) => ({
         planned: Number(instant["planned_at_ms"]),

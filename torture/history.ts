@@ -49,8 +49,8 @@ export interface Final {
   readonly events: Readonly<Record<string, readonly StoredEvent[]>>;
   readonly state: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly instants: Readonly<Record<string, readonly { planned: number; last: number; count: number; state: string }[]>>;
-  /** What the workflow says of itself. */
-  readonly flow: { readonly timeout: number; readonly triggers: readonly string[] };
+  /** What the workflow says of itself; `failures`: each error of its failed runs once, as JSON. */
+  readonly flow: { readonly timeout: number; readonly triggers: readonly string[]; readonly failures: readonly string[] };
   readonly sources: readonly { slug: string; active: boolean; version: string }[];
   /** Webhook → deliveries by the id of their message. */
   readonly deliveries: Readonly<Record<string, Readonly<Record<string, string>>>>;

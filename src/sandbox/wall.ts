@@ -90,6 +90,12 @@ export async function tryWall(bubblewrap: string, settings: WallSettings): Promi
   });
 }
 
+/** bubblewrap ends with such a code when the program inside it was killed by the signal, as a shell does. */
+const KILLED_INSIDE: ReadonlyMap<number | null, NodeJS.Signals> = new Map([
+  [128 + 9, "SIGKILL"],
+  [128 + 15, "SIGTERM"],
+]);
+
 interface ProbeEnd {
   readonly isKilled: boolean;
   /** `undefined`: the wall stands. */
@@ -110,11 +116,12 @@ function probeOnce(wall: Wall, { runFolder, memoryMb }: WallSettings): Promise<P
     child.once("error", (error) => resolve({ isKilled: false, reason: error.message }));
     child.once("exit", (code, signal) => {
       if (code === 0) resolve({ isKilled: false, reason: undefined });
+      const killedBy = signal ?? KILLED_INSIDE.get(code);
       // Any other signal is its own doing, as where the kernel forbids what it needs.
-      if (signal !== "SIGKILL" && signal !== "SIGTERM") return;
+      if (killedBy !== "SIGKILL" && killedBy !== "SIGTERM") return;
       // Half of it may live on and hold the pipe: nobody waits for that.
       child.stderr?.destroy();
-      resolve({ isKilled: true, reason: `ended by ${signal}` });
+      resolve({ isKilled: true, reason: `ended by ${killedBy}` });
     });
     child.once("close", (code, signal) => resolve({ isKilled: false, reason: output.trim().slice(0, 300) || `bubblewrap ended with ${code ?? signal}` }));
   });

@@ -33,6 +33,13 @@ describe("whether the wall can be had", () => {
     expect([reason, noted().length]).toEqual([undefined, 3]);
   });
 
+  it("is asked again when the program inside was killed, which bubblewrap tells by its exit code", async () => {
+    for (const code of [137, 143]) {
+      const { reason, noted } = await probed(`if [ "$(wc -l < NOTES)" -lt 3 ]; then exit ${code}; fi`);
+      expect([reason, noted().length]).toEqual([undefined, 3]);
+    }
+  });
+
   it("is no reason to go without it when every try was killed: the server does not start", async () => {
     const { reason, noted } = await probed("kill -KILL $$");
     expect([reason, noted().length]).toEqual(["PD_SANDBOX_UNAVAILABLE", 3]);
