@@ -28,7 +28,11 @@ export async function readFinal(server: TorturedServer, world: World): Promise<F
   return {
     events,
     state,
-    flow: { timeout: Number(recordOf(flow["settings"])["timeout"]), triggers: listOf(flow["triggers"]).map(triggerName), failures: [...new Set(failed.map(({ error }) => JSON.stringify(error)))] },
+    flow: {
+      timeout: Number(recordOf(flow["settings"])["timeout"]),
+      triggers: listOf(flow["triggers"]).map(triggerName),
+      failures: [...new Set(failed.map(({ error }) => JSON.stringify(error)))],
+    },
     instants: {
       ticker: instants.map((instant) => ({
         planned: Number(instant["planned_at_ms"]),

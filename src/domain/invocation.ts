@@ -45,6 +45,13 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string;
   readonly encoding: "utf8" | "base64";
+  /** What is sent after `body`, while the component makes it. */
+  readonly rest?: BodyStream;
+}
+
+/** A body in parts. Its maker waits for its reader: whoever gets one reads it or gives it up. */
+export interface BodyStream extends AsyncIterable<Uint8Array> {
+  giveUp(): void;
 }
 
 /** Why a response could not be used; the client gets 500. */

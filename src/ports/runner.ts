@@ -67,6 +67,8 @@ export interface CallReport {
   log(line: LogLine): void;
   /** At most once. `isUnsettled`: it may tell of state that is not stored, and would be wrong if the call were cut off. */
   respond(response: HttpResponse | BadResponse, isUnsettled: boolean): void;
+  /** `respond` gets a body that is a stream as `rest`, while it is made; absent: when it is whole, as `body`. */
+  readonly takesStreams?: boolean;
 }
 
 /** What a call did after it was reported as ended; `outcome` only when it failed after all. */

@@ -3,12 +3,15 @@ import type { OutsideRequest } from "../domain/exchange.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { isRunFileRequest } from "../domain/run-files.ts";
 import type { CallFiles, UnitEvents } from "../ports/runner.ts";
-import type { HostQuestion, ToChild, ToHost } from "./protocol.ts";
+import type { BodyPart, HostQuestion, ToChild, ToHost } from "./protocol.ts";
+import type { SentBody } from "./sent-body.ts";
 
 /** What a call may ask for. */
 export interface CallReach {
   readonly dataStores: readonly string[];
   readonly files: CallFiles | undefined;
+  /** The body of the response that it sends in parts. */
+  readonly sentBody?: SentBody | undefined;
 }
 
 /** Questions of a process that wait for their answer. */
@@ -27,18 +30,21 @@ export class Answers {
 
   /** What goes wrong is thrown there. `reach`: what the call may ask for; `undefined`: it has ended. */
   async answer({ number, request }: Extract<ToHost, { type: "child:ask" }>, reach: CallReach | undefined): Promise<void> {
-    this.#open++;
+    const counts = request.operation === "send-body" ? 0 : 1;
+    this.#open += counts;
     try {
       const value = await this.#answerTo(request, reach);
       this.#send({ type: "host:answer", number, ...(value === undefined ? {} : { value }) });
     } catch (error) {
       this.#send({ type: "host:answer", number, error: messageOf(error) });
     } finally {
-      this.#open--;
+      this.#open -= counts;
     }
   }
 
   async #answerTo(request: HostQuestion, reach: CallReach | undefined): Promise<JsonValue | undefined> {
+    // A client that reads slowly keeps nobody from a data store.
+    if (request.operation === "send-body") return reach?.sentBody === undefined ? false : takePart(reach.sentBody, request);
     if (this.#open > MOST_ASKS) throw new Error(`a component may ask its data stores ${MOST_ASKS} things at once`);
     if (reach === undefined) throw new Error("the call has ended: await what uses a data store");
     if (request.operation === "fetch") return answerOutside(this.#events, request);
@@ -49,6 +55,14 @@ export class Answers {
     if (!reach.dataStores.includes(request.store)) throw new Error(`the component was not given the data store "${request.store}"`);
     return this.#events.ask?.(request);
   }
+}
+
+/** Whether anybody reads what follows. */
+async function takePart(body: SentBody, { base64, isLast, problem }: BodyPart): Promise<boolean> {
+  if (problem !== undefined) body.breakOff(problem);
+  else if (isLast) await body.end();
+  else return body.add(Buffer.from(base64, "base64"));
+  return false;
 }
 
 async function answerOutside(events: UnitEvents, request: OutsideRequest): Promise<JsonValue> {

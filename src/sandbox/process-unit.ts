@@ -1,4 +1,5 @@
 import type { InvocationId } from "../domain/ids.ts";
+import { LIMITS } from "../domain/limits.ts";
 import { type LogLine, type Outcome, type RunResult, type StateChanges, type StoredValues } from "../domain/invocation.ts";
 import { propFacts } from "../domain/props/declared-props.ts";
 import { secretVariables } from "../domain/secrets.ts";
@@ -13,6 +14,7 @@ import { Pulse } from "./pulse.ts";
 import { SecretMask } from "./secret-mask.ts";
 import { callsPlatform } from "./platform-calls.ts";
 import { type RawLogLine, type HostCall, type ToHost, runText } from "./protocol.ts";
+import { SentBody } from "./sent-body.ts";
 import { StandingClock } from "./standing-clock.ts";
 import { StackMapper } from "./stack-mapper.ts";
 
@@ -36,6 +38,7 @@ interface CallInFlight extends CallReach {
   readonly deadlineMs: number;
   /** `undefined` once it is settled: V8 keeps the entries of a map that was outgrown, for a while, and all that they hold. */
   end: CallEnd | undefined;
+  sentBody: SentBody | undefined;
 }
 
 /** How loading failed. */
@@ -117,7 +120,16 @@ export class ProcessUnit implements Unit {
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
     return new Promise((settle) => {
       const deadlineAt = this.#time.now() + deadlineMs;
-      this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, files, logs: [], printed: { lines: 0, size: 0 }, end: { report, settle } });
+      this.#inFlight.set(id, {
+        deadlineAt,
+        deadlineMs,
+        dataStores,
+        files,
+        logs: [],
+        printed: { lines: 0, size: 0 },
+        end: { report, settle },
+        sentBody: undefined,
+      });
       this.#lastCall = id;
       this.#given.add(id);
       const shared = files === undefined ? {} : { files: { isEmpty: files.isEmpty } };
@@ -200,7 +212,7 @@ export class ProcessUnit implements Unit {
       case "child:ask":
         return void this.#answers.answer(message, this.#inFlight.get(message.id));
       case "child:respond":
-        return this.#inFlight.get(message.id)?.end?.report.respond(message.response, message.isUnsettled);
+        return this.#respond(message, this.#inFlight.get(message.id));
       case "child:emitted":
         return this.#inFlight.has(message.id) ? this.#held.add(message.id, message.emits) : undefined;
       case "child:done": {
@@ -230,6 +242,21 @@ export class ProcessUnit implements Unit {
       case "child:load-failed":
         return;
     }
+  }
+
+  /** A body that is made while it is sent goes to whoever takes streams as it comes, to others when it is whole. */
+  #respond({ response, isUnsettled, isStreamed }: Extract<ToHost, { type: "child:respond" }>, call: CallInFlight | undefined): void {
+    const report = call?.end?.report;
+    if (call === undefined || report === undefined) return;
+    if (isStreamed === undefined || "problem" in response || call.sentBody !== undefined) return report.respond(response, isUnsettled);
+    const rest = new SentBody();
+    call.sentBody = rest;
+    if (report.takesStreams === true) report.respond({ ...response, rest }, isUnsettled);
+    else
+      void readWhole(rest).then(
+        (bytes) => report.respond({ ...response, body: bytes.toString("base64"), encoding: "base64" }, isUnsettled),
+        () => {},
+      );
   }
 
   /** What was written past the console, by native code or straight to the file descriptor. */
@@ -262,6 +289,7 @@ export class ProcessUnit implements Unit {
     this.#inFlight.delete(id);
     const { end } = call;
     call.end = undefined;
+    call.sentBody?.breakOff("the run has ended");
     this.#held.forget(id);
     end?.settle({ outcome, emits, stateChanges, touched, logs: call.logs, hasExited, returned, report });
     if (this.#isRetired) this.#endWhenIdle();
@@ -344,6 +372,16 @@ export class ProcessUnit implements Unit {
     if (lastWords.includes("heap out of memory")) return { kind: "out-of-memory", limitMb: this.#settings.memoryMb };
     return { kind: "exited", code, signal };
   }
+}
+
+/** What a message could hold. Rejects when the rest is missing. */
+async function readWhole(body: SentBody): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of body) {
+    if (body.bytes > LIMITS.call) throw new RangeError(`the body has more than ${LIMITS.call} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 }
 
 function endedWithout(outcome: Outcome, logs: readonly LogLine[]): RunResult {

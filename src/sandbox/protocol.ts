@@ -9,7 +9,7 @@ import type { RunFileRequest } from "../domain/run-files.ts";
 import type { PropFacts } from "../domain/props/prop-kind.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 11;
+export const PROTOCOL = 12;
 
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
@@ -85,8 +85,19 @@ export interface CallPart {
   readonly touched: TouchedKeys;
 }
 
+/** The next part of the body of a response. The last one has no bytes; with `problem` the rest is missing. The answer: whether anybody reads it. */
+export interface BodyPart {
+  readonly operation: "send-body";
+  readonly base64: string;
+  readonly isLast: boolean;
+  readonly problem?: string;
+}
+
+/** Bytes of a body that travel together. */
+export const BODY_PART = 192 * 1024;
+
 /** What a call may ask the host. */
-export type HostQuestion = DataStoreRequest | OutsideRequest | RunFileRequest;
+export type HostQuestion = DataStoreRequest | OutsideRequest | RunFileRequest | BodyPart;
 
 /** What the child says. */
 export type ToHost =
@@ -97,7 +108,13 @@ export type ToHost =
   | { readonly type: "child:load-failed"; readonly outcome: Outcome }
   | { readonly type: "child:ask"; readonly id: InvocationId; readonly number: number; readonly request: HostQuestion }
   | { readonly type: "child:log"; readonly id: InvocationId | null; readonly line: RawLogLine }
-  | { readonly type: "child:respond"; readonly id: InvocationId; readonly response: HttpResponse | BadResponse; readonly isUnsettled: boolean }
+  | {
+      readonly type: "child:respond";
+      readonly id: InvocationId;
+      readonly response: HttpResponse | BadResponse;
+      readonly isUnsettled: boolean;
+      readonly isStreamed?: true | undefined;
+    }
   /** A call that emits much tells of it as it goes; none of it counts before the call is done. */
   | { readonly type: "child:emitted"; readonly id: InvocationId; readonly emits: readonly Emit[] }
   | {

@@ -10,7 +10,7 @@ import type { BadResponse, HttpResponse, LogLevel, Outcome, StateChanges, Touche
 import { isJsonValue, isRecord } from "../domain/json.ts";
 import { LIMITS, isPlainJsonText, isTooComplex } from "../domain/limits.ts";
 import { RUN_FILES, type RunFileRequest } from "../domain/run-files.ts";
-import type { CallPart, HostQuestion, RawLogLine, ToHost } from "./protocol.ts";
+import { BODY_PART, type BodyPart, type CallPart, type HostQuestion, type RawLogLine, type ToHost } from "./protocol.ts";
 
 type Reader = (message: Record<string, unknown>) => ToHost;
 
@@ -39,11 +39,12 @@ const READERS: Readonly<Record<string, Reader>> = {
   "child:exiting": ({ id }) => ({ type: "child:exiting", id: idOf(id) }),
   "child:ask": ({ id, number: count, request }) => ({ type: "child:ask", id: idOf(id), number: number(count, "number"), request: requestOf(request) }),
   "child:log": ({ id, line }) => ({ type: "child:log", id: id === null ? null : idOf(id), line: lineOf(line) }),
-  "child:respond": ({ id, response, isUnsettled }) => ({
+  "child:respond": ({ id, response, isUnsettled, isStreamed }) => ({
     type: "child:respond",
     id: idOf(id),
     response: responseOf(response),
     isUnsettled: isUnsettled === true,
+    isStreamed: isStreamed === true ? true : undefined,
   }),
   "child:emitted": ({ id, emits }) => ({ type: "child:emitted", id: idOf(id), emits: emitsOf(emits) }),
   "child:done": ({ id, outcome, part, returned, report }) => ({
@@ -208,7 +209,13 @@ function headersOf(value: unknown): HttpResponse["headers"] {
 
 function requestOf(value: unknown): HostQuestion {
   const asked = record(value, "request");
-  return asked["operation"] === "fetch" ? outsideOf(asked) : (runFileOf(asked) ?? dataStoreOf(asked));
+  if (asked["operation"] === "fetch") return outsideOf(asked);
+  return asked["operation"] === "send-body" ? bodyPartOf(asked) : (runFileOf(asked) ?? dataStoreOf(asked));
+}
+
+function bodyPartOf({ base64, isLast, problem }: Record<string, unknown>): BodyPart {
+  const said = problem === undefined ? {} : { problem: text(problem, "problem of a body", LIMITS.name) };
+  return { operation: "send-body", base64: text(base64, "part of a body", BODY_PART * 2), isLast: isLast === true, ...said };
 }
 
 function runFileOf({ operation, path: given, at, base64, isLast, isExecutable }: Record<string, unknown>): RunFileRequest | undefined {

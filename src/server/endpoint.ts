@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
 import { toPdError } from "../domain/errors.ts";
-import type { HttpResponse } from "../domain/invocation.ts";
+import type { BodyStream, HttpResponse } from "../domain/invocation.ts";
 import { whyNotSent } from "../domain/response-headers.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -76,7 +77,7 @@ async function answer(
   }
   const result = await engine.accept(address.key, trigger);
   if (result === undefined) return send(response, 404, NO_ENDPOINT);
-  write(response, result);
+  await write(response, result);
 }
 
 /** Of a step that waits; `undefined`: the address is that of an endpoint. */
@@ -134,7 +135,7 @@ function preflight(response: ServerResponse): void {
   response.end();
 }
 
-function write(response: ServerResponse, { status, headers, body, encoding }: HttpResponse): void {
+async function write(response: ServerResponse, { status, headers, body, encoding, rest }: HttpResponse): Promise<void> {
   for (const [name, value] of Object.entries(headers)) {
     // Its author has been told. The rest of the answer still counts.
     if (whyNotSent(name, value) === undefined) response.setHeader(name, typeof value === "string" ? value : [...value]);
@@ -142,8 +143,16 @@ function write(response: ServerResponse, { status, headers, body, encoding }: Ht
   response.statusCode = status;
   if (status < 200) response.setHeader("connection", "close");
   // A text leaves in one write with the headers.
+  if (rest !== undefined) return writeInParts(response, rest);
   if (encoding === "base64") response.end(Buffer.from(body, "base64"));
   else response.end(body);
+}
+
+/** As the component makes it, and no faster than the client reads. A client that is gone is no error; a body that breaks off is cut off here too. */
+async function writeInParts(response: ServerResponse, body: BodyStream): Promise<void> {
+  response.once("close", () => body.giveUp());
+  if (response.destroyed) return body.giveUp();
+  await pipeline(body, response).catch(() => response.destroy());
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createClient } from "../../src/client/client.ts";
 import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
@@ -293,6 +294,74 @@ describe("a response", () => {
     );
     expect((await fetch(source.endpoint)).status).toBe(500);
     expect((await source.invocations())[0]).toMatchObject({ outcome: "threw", error: { message: "cut" } });
+  });
+
+  it("that is a stream leaves part by part, before the run has ended", async () => {
+    const body =
+      'require("node:stream").Readable.from((async function* () { yield "first"; await new Promise((done) => (globalThis.goOn = done)); yield "second"; })())';
+    const source = await deployed(custom(`if (event.query.go) return globalThis.goOn(); await this.http.respond({ body: ${body} });`));
+    const answer = await fetch(source.endpoint);
+    const reader = answer.body?.getReader();
+    const read = async (): Promise<string | undefined> => {
+      const part = await reader?.read();
+      return part?.value === undefined ? undefined : Buffer.from(part.value).toString();
+    };
+    expect(await read()).toBe("first");
+    await fetch(`${source.endpoint}?go=1`);
+    expect([await read(), await read()]).toEqual(["second", undefined]);
+  });
+
+  it("that is a stream may be larger than what one run may hold, and comes whole to a client that reads slowly", async () => {
+    const body = 'require("node:stream").Readable.from((function* () { for (let part = 0; part < 60; part++) yield Buffer.alloc(1e6, part); })())';
+    const source = await deployed(custom(`await this.http.respond({ body: ${body} });`));
+    const answer = await fetch(source.endpoint);
+    const hash = createHash("sha256");
+    for await (const part of answer.body ?? []) {
+      hash.update(part);
+      await new Promise((done) => setImmediate(done));
+    }
+    const expected = createHash("sha256");
+    for (let part = 0; part < 60; part++) expected.update(Buffer.alloc(1e6, part));
+    expect(hash.digest("hex")).toBe(expected.digest("hex"));
+    expect(await eventually(async () => (await source.invocations())[0])).toMatchObject({ outcome: "returned" });
+  });
+
+  it("that is a stream is made no further when the client has left, and the run goes on", async () => {
+    const body =
+      'require("node:stream").Readable.from((async function* () { try { for (;;) { yield Buffer.alloc(100_000); await null; } } finally { globalThis.left(); } })())';
+    const source = await deployed(
+      custom(
+        `if (event.query.left) return this.http.respond({ body: await globalThis.leaving }); globalThis.leaving = new Promise((done) => (globalThis.left = () => done("left"))); await this.http.respond({ body: ${body} });`,
+      ),
+    );
+    const leaving = new AbortController();
+    const answer = await fetch(source.endpoint, { signal: leaving.signal });
+    await answer.body?.getReader().read();
+    leaving.abort();
+    expect(await (await fetch(`${source.endpoint}?left=1`)).text()).toBe("left");
+    expect((await source.invocations()).map(({ outcome }) => outcome)).toEqual(["returned", "returned"]);
+  });
+
+  it("that is a stream is cut off where it fails, and never looks whole", async () => {
+    const body =
+      'require("node:stream").Readable.from((async function* () { yield "a"; await new Promise((done) => setTimeout(done, 50)); throw new Error("cut"); })())';
+    const source = await deployed(custom(`await this.http.respond({ body: ${body} });`));
+    const answer = await fetch(source.endpoint);
+    await expect(answer.text()).rejects.toThrow();
+    expect(await eventually(async () => (await source.invocations())[0])).toMatchObject({ outcome: "threw", error: { message: "cut" } });
+  });
+
+  it("that is a stream which nobody awaits is cut off with the run, and its author is told", async () => {
+    const body = 'require("node:stream").Readable.from((async function* () { yield "a"; await new Promise((done) => setTimeout(done, 100)); yield "b"; })())';
+    const source = await deployed(custom(`this.http.respond({ body: ${body} }); await new Promise((done) => setTimeout(done, 50));`));
+    const answer = await fetch(source.endpoint);
+    await expect(answer.text()).rejects.toThrow();
+    const told = await eventually(async () => {
+      const [invocation = {}] = await source.invocations();
+      const lines = await source.logs(invocation);
+      return lines.length > 0 && lines;
+    });
+    expect(told).toEqual(["respond sent a part of its body: run had ended before the rest was read: await it"]);
   });
 
   it("can be a Buffer", async () => {

@@ -17,6 +17,8 @@ describe("what a component's process says", () => {
     { type: "child:late", id: "inv_1", part, outcome: { kind: "threw", error: { name: "E", message: "m", stack: "s" } } },
     { type: "child:log", id: null, line: { at: 1, level: "log", text: "t", rawFrom: "f" } },
     { type: "child:respond", id: "inv_1", response: { status: 200, headers: { a: ["b", "c"] }, body: "", encoding: "utf8" }, isUnsettled: false },
+    { type: "child:ask", id: "inv_1", number: 1, request: { operation: "send-body", base64: "YQ==", isLast: false } },
+    { type: "child:ask", id: "inv_1", number: 2, request: { operation: "send-body", base64: "", isLast: true, problem: "cut" } },
     { type: "child:ask", id: "inv_1", number: 1, request: { operation: "set", store: "s", key: "k", value: { a: [] } } },
   ])("is taken as the protocol has it: %j", (message) => {
     expect(readToHost(JSON.stringify(message))).toEqual(message);
@@ -43,6 +45,9 @@ describe("what a component's process says", () => {
     [JSON.stringify({ type: "child:log", id: null, line: null })],
     [JSON.stringify({ type: "child:log", id: null, line: { at: 1, level: "toString", text: "" } })],
     [JSON.stringify({ type: "child:ask", id: "inv_1", number: 1, request: { operation: "drop", store: "s" } })],
+    [JSON.stringify({ type: "child:ask", id: "inv_1", number: 1, request: { operation: "send-body", base64: "a".repeat(400_000) } })],
+    [JSON.stringify({ type: "child:ask", id: "inv_1", number: 1, request: { operation: "send-body", base64: 1 } })],
+    [JSON.stringify({ type: "child:ask", id: "inv_1", number: 1, request: { operation: "send-body", base64: "", problem: {} } })],
   ])("is refused otherwise: %s", (text) => {
     expect(() => readToHost(text)).toThrow();
   });

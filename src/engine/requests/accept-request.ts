@@ -115,11 +115,17 @@ export class RequestAcceptor {
       const answerOnceStored = (response: HttpResponse): void => {
         answer ??= response;
         isSent = true;
-        request.store().then(() => resolve(response), reject);
+        request.store().then(
+          () => resolve(response),
+          (error: unknown) => {
+            response.rest?.giveUp();
+            reject(error);
+          },
+        );
       };
       request.cancels.push(this.#unanswered.add(() => answerOnceStored(late(request.id))));
       onResponse = (response, isUnsettled) => {
-        if (answer !== undefined) return;
+        if (answer !== undefined) return "problem" in response ? undefined : response.rest?.giveUp();
         const usable = "problem" in response ? failed(request.id) : response;
         answer = usable;
         release = (isUnsettled ? this.#unsettled : this.#held).add(() => answerOnceStored(usable));
@@ -129,11 +135,14 @@ export class RequestAcceptor {
     // An answer that has not left is void with the try that gave it.
     const onVoid = (): void => {
       release();
-      if (!isSent) answer = undefined;
+      if (isSent) return;
+      answer?.rest?.giveUp();
+      answer = undefined;
     };
     const finished = request
       .run({ onResponse: (...given) => onResponse(...given), onVoid, responseStatus: () => answer?.status })
-      .then((run) => answer ?? answerWithoutRespond(run));
+      // A body that broke off before anything of it was sent is no answer.
+      .then((run) => (answer === undefined || (answer.rest !== undefined && isFailed(run.invocation.outcome)) ? answerWithoutRespond(run) : answer));
     return Promise.race([stored, finished]);
   }
 }

@@ -295,6 +295,7 @@ export class LiveSource {
         if (source.workflowId !== undefined) feed.observe(source.workflowId, { kind: "line", id, line });
       },
       respond: (response, isUnsettled) => options.onResponse?.(response, isUnsettled),
+      takesStreams: options.onResponse !== undefined,
     };
     const triggerText = method.kind === "run" ? JSON.stringify(trigger) : undefined;
     const { dynamicProps } = source;

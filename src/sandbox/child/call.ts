@@ -3,7 +3,7 @@ import { type Emit, sizeOfEmit } from "../../domain/event.ts";
 import type { InvocationId } from "../../domain/ids.ts";
 import type { BadResponse, HttpResponse, Outcome } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
-import type { CallPart, HostQuestion } from "../protocol.ts";
+import { BODY_PART, type CallPart, type HostQuestion } from "../protocol.ts";
 import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 import { CallState } from "./call-state.ts";
 import { type State, jsonText } from "./state.ts";
@@ -11,7 +11,7 @@ import { type State, jsonText } from "./state.ts";
 /** What the calls of this process need of it. */
 export interface CallHost {
   readonly state: State;
-  respond(id: InvocationId, response: HttpResponse | BadResponse, isUnsettled: boolean): void;
+  respond(id: InvocationId, response: HttpResponse | BadResponse, told: { readonly isUnsettled: boolean; readonly isStreamed: true | undefined }): void;
   /** They leave before the call ends, as there may be many more. `size`: in characters. False: the server would hold too much, and is told later. */
   emitted(id: InvocationId, emits: readonly Emit[], size: number): boolean;
   late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
@@ -113,30 +113,46 @@ export class Call {
     const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
     if (nothingOf !== undefined) return this.note(`respond did nothing: ${nothingOf}`);
     this.#hasResponded = true;
-    this.#tellResponse(response);
+    void this.#tellResponse(response);
   }
 
-  /** The same for one that is still read: no other counts meanwhile. */
-  async respondLater(reading: Promise<HttpResponse>, isWanted: boolean): Promise<void> {
+  /** The same with a body that is made while it is sent. Nothing is sent before its first part is there: what throws until then fails the run. */
+  async respondInParts(head: HttpResponse, parts: AsyncIterator<Uint8Array>, isWanted: boolean): Promise<void> {
     const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
-    if (nothingOf !== undefined) this.note(`respond did nothing: ${nothingOf}`);
-    else this.#hasResponded = true;
+    if (nothingOf !== undefined) return this.note(`respond did nothing: ${nothingOf}`);
+    this.#hasResponded = true;
+    const first = await parts.next().catch((error: unknown) => {
+      this.#hasResponded = false;
+      throw error;
+    });
+    if (this.#isFinished) return this.note("respond did nothing: run had ended before its body was read: await it");
+    await this.#tellResponse(head, true);
+    await this.#sendBody(first, parts);
+  }
+
+  /** Each part waits until the one before was taken. Whoever is gone needs no more of it. */
+  async #sendBody(first: IteratorResult<Uint8Array>, parts: AsyncIterator<Uint8Array>): Promise<void> {
+    const tell = (base64: string, end: { isLast: boolean; problem?: string }) => this.ask({ operation: "send-body", base64, ...end });
     try {
-      const response = await reading;
-      if (nothingOf !== undefined) return;
-      if (this.#isFinished) this.note("respond did nothing: run had ended before its body was read: await it");
-      else this.#tellResponse(response);
+      for (let part = first; part.done !== true; part = await parts.next()) {
+        for (let at = 0; at < part.value.length; at += BODY_PART) {
+          const bytes = part.value.subarray(at, at + BODY_PART);
+          if ((await tell(Buffer.from(bytes).toString("base64"), { isLast: false })) === true) continue;
+          if (this.#isFinished) this.note("respond sent a part of its body: run had ended before the rest was read: await it");
+          return void (await parts.return?.());
+        }
+      }
+      await tell("", { isLast: true });
     } catch (error) {
-      if (nothingOf === undefined) this.#hasResponded = false;
+      await tell("", { isLast: true, problem: "the component could not make the rest of it" });
       throw error;
     }
   }
 
-  #tellResponse(response: HttpResponse): void {
-    const tell = (): void => (this.state.isVoid ? undefined : this.#host.respond(this.id, response, this.state.isUnsettled));
+  async #tellResponse(response: HttpResponse, isStreamed?: true): Promise<void> {
     // An answer that is made of what another call may still lose would have to be taken back.
-    if (this.state.isWaiting) void this.state.untilFounded().then(tell);
-    else tell();
+    if (this.state.isWaiting) await this.state.untilFounded();
+    if (!this.state.isVoid) this.#host.respond(this.id, response, { isUnsettled: this.state.isUnsettled, isStreamed });
   }
 
   #take(characters: number, what: string): void {

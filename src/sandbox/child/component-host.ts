@@ -50,7 +50,7 @@ export class ComponentHost {
       get state() {
         return stateNow();
       },
-      respond: (id, response, isUnsettled) => around.sendNow({ type: "child:respond", id, response, isUnsettled }),
+      respond: (id, response, told) => around.sendNow({ type: "child:respond", id, response, ...told }),
       ask: (id, request) =>
         new Promise((resolve, reject) => {
           this.#questions.set(++this.#questionCount, { resolve, reject });

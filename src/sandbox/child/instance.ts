@@ -5,7 +5,7 @@ import type { Call } from "./call.ts";
 import { dataStore } from "./data-store.ts";
 import { resolveDefinition } from "./describe.ts";
 import { httpRequest } from "./http-request.ts";
-import { plainResponse, responseOf, streamIn, unsentOf, wholeResponse } from "./response.ts";
+import { bodyParts, headOf, plainResponse, responseOf, streamIn, unsentOf } from "./response.ts";
 
 type Callable = (...values: unknown[]) => unknown;
 
@@ -54,7 +54,8 @@ export function addProps(instance: Record<string, unknown>, props: Record<string
 function respond(call: Call, given: unknown, isWanted: boolean): Promise<void> | undefined {
   const response = plainResponse(given);
   for (const line of unsentOf(response)) call.note(line);
-  if (streamIn(response) !== undefined) return call.respondLater(wholeResponse(response), isWanted);
+  const stream = streamIn(response);
+  if (stream !== undefined) return call.respondInParts(headOf(response), bodyParts(stream), isWanted);
   call.respond(responseOf(response), isWanted);
   return undefined;
 }

@@ -37,20 +37,32 @@ function withType(response: Record<string, unknown>, { type, body }: { readonly 
   };
 }
 
-/** As `responseOf`, also where the body comes as a stream (platform.md, `$.respond`), which is read: an answer is one message. */
+/** As `responseOf`, also where the body comes as a stream (platform.md, `$.respond`), which is read to its end. */
 export async function wholeResponse(given: unknown): Promise<HttpResponse> {
   const stream = streamIn(given);
   if (stream === undefined || !isRecord(given)) return responseOf(given);
   const parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of stream) {
-    const bytes = bytesOf(part) ?? (typeof part === "string" ? Buffer.from(part) : undefined);
-    if (bytes === undefined) throw new TypeError(`http.respond: the stream has ${inspect(part, { depth: 0 })} in it, and wants texts and bytes`);
-    parts.push(bytes);
-    size += bytes.length;
+  for await (const part of bodyParts(stream)) {
+    parts.push(part);
+    size += part.length;
     if (size > LIMITS.call) throw new RangeError(`http.respond: the body has more than ${LIMITS.call} bytes`);
   }
   return responseOf({ ...given, body: Buffer.concat(parts) });
+}
+
+/** A response whose body is a stream, without that body. */
+export function headOf(response: unknown): HttpResponse {
+  return responseOf({ ...(isRecord(response) ? response : {}), body: new Uint8Array() });
+}
+
+/** Texts and bytes as bytes. Throws TypeError for anything else. */
+export async function* bodyParts(stream: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void> {
+  for await (const part of stream) {
+    const bytes = bytesOf(part) ?? (typeof part === "string" ? Buffer.from(part) : undefined);
+    if (bytes === undefined) throw new TypeError(`http.respond: the stream has ${inspect(part, { depth: 0 })} in it, and wants texts and bytes`);
+    yield bytes;
+  }
 }
 
 /** The stream that a response has as its body, if it is one. */
