@@ -1,36 +1,19 @@
-import { styleText } from "node:util";
+import { Chalk, type ChalkInstance } from "chalk";
 import type { CliContext } from "./context.ts";
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "magenta" | "cyan";
 
-/** Each takes a text and gives it in that style. */
+/** One function per style. Each returns its text in that style, or unchanged when colours are off. */
 export type Colours = Readonly<Record<Style, (text: string) => string>>;
 
-/** Colours where the stream is a terminal and NO_COLOR is not set. */
+/** Colours are on when the stream is a terminal. NO_COLOR turns them off, FORCE_COLOR turns them on. */
 export function coloursFor(stream: NodeJS.WriteStream, { environment }: Pick<CliContext, "environment">): Colours {
   const isRefused = (environment["NO_COLOR"] ?? "") !== "";
   const isForced = (environment["FORCE_COLOR"] ?? "0") !== "0";
   return colours(!isRefused && (isForced || (stream.isTTY === true && environment["TERM"] !== "dumb")));
 }
 
-/** With or without any. */
-export function colours(isWanted: boolean): Colours {
-  const styled = (style: Style) => (text: string) => (isWanted && text !== "" ? inStyle(style, text) : text);
-  return {
-    bold: styled("bold"),
-    dim: styled("dim"),
-    red: styled("red"),
-    green: styled("green"),
-    yellow: styled("yellow"),
-    magenta: styled("magenta"),
-    cyan: styled("cyan"),
-  };
-}
-
-/** Each line for itself: whoever shows one of them alone shows it so, too. */
-function inStyle(style: Style, text: string): string {
-  return text
-    .split("\n")
-    .map((line) => styleText(style, line, { validateStream: false }))
-    .join("\n");
+/** The 16 colours that every terminal has, or none. */
+export function colours(isWanted: boolean): ChalkInstance {
+  return new Chalk({ level: isWanted ? 1 : 0 });
 }

@@ -1,11 +1,12 @@
 import { mkdir, readFile, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { FileWatcher } from "../../src/cli/dev/file-watcher.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-/** What each look has found in the file; "" when it is not there. */
+/** Returns what each check read. "" means that the file did not exist. */
 function watchFile(file: string): string[] {
   const seen: string[] = [];
   const watcher = new FileWatcher(async () => void seen.push(await readFile(file, "utf8").catch(() => "")));
@@ -14,7 +15,7 @@ function watchFile(file: string): string[] {
   return seen;
 }
 
-/** Looks that come by themselves after a folder was added are over. */
+/** Waits for the checks that adding a folder triggers. */
 async function untilQuiet(seen: readonly string[]): Promise<void> {
   await eventually(async () => seen.length >= 6);
 }
@@ -92,7 +93,7 @@ it("a change that the system tells nobody of is found all the same", async () =>
   await writeFile(file, "0");
   const seen = watchFile(file);
   await untilQuiet(seen);
-  // What is written there, from now on, happens in a folder that nobody watches.
+  // The watcher only sees changes of this file through the link.
   await writeFile(elsewhere, "linked");
   await unlink(file);
   await symlink(elsewhere, file);
@@ -125,6 +126,33 @@ it("a file that is a link is looked at when what it leads to is saved", async ()
   await untilQuiet(seen);
   for (const text of ["one", "two"]) {
     await writeFile(elsewhere, text);
+    await eventually(async () => seen.at(-1) === text);
+  }
+});
+
+it("of two saves that follow each other within 50 ms the second one is seen, whenever it comes", async () => {
+  const file = join(await temporaryFolder(), "a.mjs");
+  await writeFile(file, "0");
+  const seen = watchFile(file);
+  await untilQuiet(seen);
+  for (let ms = 0; ms <= 50; ms += 2) {
+    await writeFile(file, `first ${ms}`);
+    await sleep(ms);
+    await writeFile(file, `second ${ms}`);
+    await eventually(async () => seen.at(-1) === `second ${ms}`);
+  }
+});
+
+it("a save is seen on a disk that sends no events, by polling", async () => {
+  // chokidar reads it: no watch of the system is used then.
+  vi.stubEnv("CHOKIDAR_USEPOLLING", "1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const file = join(await temporaryFolder(), "a.mjs");
+  await writeFile(file, "0");
+  const seen = watchFile(file);
+  await untilQuiet(seen);
+  for (const text of ["one", "two"]) {
+    await writeFile(file, text);
     await eventually(async () => seen.at(-1) === text);
   }
 });

@@ -7,7 +7,7 @@ import { findServer } from "../../src/cli/context.ts";
 import { holdLock } from "../../src/system/file-lock.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-/** A home whose server leaves so many questions without an answer first; `isHeld: false`: it has ended, and somebody else has its port. */
+/** The server leaves the first `unanswered` requests open. With `isHeld: false` it has exited, and another program uses its port. */
 async function homeOfBusy({ unanswered = 0, isHeld = true, hangsUp = false }): Promise<{ home: string; asked: () => number }> {
   let count = 0;
   const server = createServer((request, response) => {

@@ -12,7 +12,6 @@ function all(command: CommandUnknownOpts, path: readonly string[] = []): (readon
   return command.commands.flatMap((child) => [[...path, child.name()], ...all(child, [...path, child.name()])]);
 }
 
-/** As a shell takes it apart. */
 function wordsOf(example: string): string[] {
   return [...example.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) => double ?? single ?? plain ?? "").slice(1);
 }
@@ -47,7 +46,6 @@ describe("pd help", () => {
       "Git and other servers:",
       "Commands:",
     ]);
-    // Only help itself.
     expect(help.slice(help.indexOf("\nCommands:")).trim().split("\n")).toHaveLength(2);
   });
 

@@ -6,7 +6,6 @@ import type { CliContext } from "../../src/cli/context.ts";
 import { openInBrowser, openPrivately } from "../../src/cli/open-browser.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-/** A command on a machine whose opener notes what it was given. */
 async function onMachine(): Promise<{ cli: CliContext; home: string; opened: () => Promise<string> }> {
   const folder = await temporaryFolder();
   const [bin, note] = [join(folder, "bin"), join(folder, "opened")];
@@ -17,7 +16,6 @@ async function onMachine(): Promise<{ cli: CliContext; home: string; opened: () 
   onTestFinished(() => void vi.unstubAllEnvs());
   const home = join(folder, "home");
   const stream = new PassThrough();
-  // Only what the opener asks for.
   const cli = { environment: { PD_HOME: home }, stdout: stream, stderr: stream, stdin: stream, isJson: false, settings: {} } as unknown as CliContext;
   return { cli, home, opened: () => readFile(note, "utf8").catch(() => "") };
 }

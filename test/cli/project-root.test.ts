@@ -12,14 +12,12 @@ const SECRET = '{"auths":"of-the-user"}';
 const OUTSIDE = { code: "PD_BAD_INPUT", message: expect.stringMatching(/Cannot read .*config\.json.*outside of the project/) };
 
 interface Machine {
-  /** The user's own file. */
   readonly secret: string;
-  /** Of a stranger, and what was fetched of it. */
+  /** Fetched from a stranger. */
   readonly project: string;
   readonly file: (path: string, text: string) => Promise<string>;
 }
 
-/** A user's home with a secret in it, and a stranger's project beside the user's other folders. */
 async function machine(mark?: ".git" | "package.json"): Promise<Machine> {
   const home = await temporaryFolder();
   vi.stubEnv("HOME", home);
@@ -118,10 +116,10 @@ describe("the project of a file", () => {
     expect(await of(path)).toBe("/code/repository/packages/one/src");
     await file("code/repository/packages/one/package.json", "{}");
     expect(await of(path)).toBe("/code/repository/packages/one");
-    // A worktree and a submodule have a file of this name.
+    // In worktrees and submodules, .git is a file.
     await file("code/repository/.git", "gitdir: elsewhere");
     expect(await of(path)).toBe("/code/repository");
-    // Many have one by accident, or keep their settings in Git.
+    // A home often contains one by accident, or for settings in Git.
     await file("package.json", "{}");
     await file(".git/HEAD", "");
     expect(await of(await file("alone/x.mjs", ""))).toBe("/alone");

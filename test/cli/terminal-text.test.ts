@@ -60,7 +60,6 @@ describe("what others wrote, on a terminal", () => {
 describe("a question", () => {
   const hostile = `Pick ${ESC}]0;title\u0007${ESC}[8m\u202e`;
 
-  /** What is written while it is asked and answered. */
   async function asked(
     ask: (context: { input: PassThrough; output: PassThrough }) => Promise<unknown>,
     answer: string,

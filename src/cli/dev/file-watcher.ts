@@ -1,36 +1,25 @@
-import { type FSWatcher, type Stats, realpathSync, statSync, watch } from "node:fs";
-import { stat } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { type FSWatcher, watch } from "chokidar";
+import { realpathSync } from "node:fs";
+import { basename, dirname, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A save is a truncation and a write, and the event of the second may be lost: so there is a second look. */
+/** A save truncates the file and then writes it. The event of the write may be lost, so every look is repeated after this time. */
 const SECOND_LOOK_MS = 20;
-/** A file may be saved while its watch is being set up; this is when a watch that was just added is looked at. */
+/** A file may be saved while its watch is being set up. New paths are looked at again after these times. */
 const AFTER_ADDING_MS = [30, 150, 500];
-/** Some disks tell of no change, and a folder that was put back tells of none any more: so often files and folders are compared. */
-const COMPARE_MS = 1000;
-
-interface WatchedFolder {
-  /** Tells which folder is watched: another one may have taken its name. `undefined`: none is. */
-  identity: string | undefined;
-  watcher: FSWatcher | undefined;
-}
+/** Network disks and folders that were replaced send no events. Their files are compared this often. */
+const POLL_MS = 1000;
 
 /**
- * Watches files by their folders, since a file that is moved away and put back, or is not there yet, cannot be watched
- * itself. Asks for a look whenever one may have changed, rather too often than too seldom: whoever looks compares with
- * what was seen before.
+ * Calls `look` when a watched file may have changed. It calls too often rather than too seldom: the caller compares the
+ * files with what it read before. chokidar watches the folders of the files, because a file that is missing or replaced
+ * cannot be watched itself.
  */
 export class FileWatcher {
   readonly #look: () => Promise<void>;
-  readonly #folders = new Map<string, WatchedFolder>();
-  readonly #comparing: NodeJS.Timeout;
   #files: readonly string[] = [];
   #moreFolders: readonly string[] = [];
-  #names: ReadonlySet<string> = new Set();
-  /** What the disk said of the files when they were last compared. */
-  #told: string | undefined;
-  #isComparing = false;
+  #watchers: readonly FSWatcher[] = [];
   #isBusy = false;
   #isDirty = false;
   #isClosed = false;
@@ -39,82 +28,58 @@ export class FileWatcher {
   /** `look` is never called again before it has resolved. */
   constructor(look: () => Promise<void>) {
     this.#look = look;
-    this.#comparing = setInterval(() => void this.#compare(), COMPARE_MS);
   }
 
-  /** Watches these files from now on, and what comes to their folders, and to these: it may be one that was missing. */
+  /** Watches these files and `moreFolders` from now on, in place of those before. Files may be missing. */
   watch(files: readonly string[], moreFolders: readonly string[] = []): void {
     if (this.#isClosed) return;
     if (isSameList(files, this.#files) && isSameList(moreFolders, this.#moreFolders)) return;
     this.#files = files;
     this.#moreFolders = moreFolders;
-    this.#told = undefined;
-    // A link is written to elsewhere.
-    const places = [...files, ...files.map(realPathOf)];
-    this.#names = new Set(places.map((place) => basename(place)));
-    const folders = new Set([...places.map(dirname), ...moreFolders]);
-    for (const [folder, { watcher }] of this.#folders) {
-      if (folders.has(folder)) continue;
-      watcher?.close();
-      this.#folders.delete(folder);
-    }
-    const added = [...folders].filter((folder) => !this.#folders.has(folder));
-    for (const folder of added)
-      this.#folders.set(folder, { identity: identityOf(statSync(folder, { throwIfNoEntry: false })), watcher: this.#listenTo(folder) });
-    if (added.length > 0) for (const after of AFTER_ADDING_MS) this.lookAgain(after);
+    this.#watch();
+    for (const after of AFTER_ADDING_MS) this.lookAgain(after);
   }
 
-  /** Looks once more after this time, whatever the disk says. */
+  /** Calls `look` after this time, whether or not a file has changed. */
   lookAgain(afterMs: number): void {
     setTimeout(() => void this.#changed(), afterMs).unref();
   }
 
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#comparing);
-    for (const { watcher } of this.#folders.values()) watcher?.close();
-    this.#folders.clear();
+    for (const watcher of this.#watchers) void watcher.close();
   }
 
-  /** `undefined`: the system cannot tell of it, as of a folder that is not there, or when it tells of too many. Then comparing has to do. */
-  #listenTo(folder: string): FSWatcher | undefined {
-    try {
-      const watcher = watch(folder, (event, name) => {
-        // Some systems do not name the file.
-        if (event === "rename" || name === null || this.#names.has(name)) void this.#changed();
+  /** Two watchers: one for the events of the disk, one that polls. */
+  #watch(): void {
+    for (const watcher of this.#watchers) void watcher.close();
+    // An editor writes through a symbolic link.
+    const places = [...this.#files, ...this.#files.map(realPathOf)];
+    const folders = new Set([...places.map((place) => dirname(place)), ...this.#moreFolders]);
+    const names = new Set(places.map((place) => basename(place)));
+    // chokidar waits for a missing folder by watching the folders above it.
+    const isFolder = (path: string): boolean => [...folders].some((folder) => `${folder}${sep}`.startsWith(`${path}${sep}`));
+    const ignored = (path: string): boolean => !isFolder(path) && !names.has(basename(path)) && !this.#moreFolders.includes(dirname(path));
+    const options = { ignored, ignoreInitial: true, atomic: false, depth: 0 };
+    const events = watch([...folders], options);
+    const polls = watch([...folders], { ...options, usePolling: true, interval: POLL_MS, binaryInterval: POLL_MS });
+    let lastEventAt = 0;
+    events.on("raw", () => {
+      lastEventAt = performance.now();
+      void this.#changed();
+    });
+    polls.on("all", () => {
+      void this.#changed();
+      // The event watcher has missed it: its folder may have been replaced.
+      if (performance.now() - lastEventAt > 2 * POLL_MS && this.#watchers.includes(polls)) this.#watch();
+    });
+    for (const watcher of [events, polls]) {
+      watcher.on("error", () => {});
+      watcher.on("unlinkDir", (path) => {
+        if (folders.has(path) && this.#watchers.includes(watcher)) this.#watch();
       });
-      return watcher.on("error", () => {
-        watcher.close();
-        const watched = this.#folders.get(folder);
-        if (watched?.watcher === watcher) watched.watcher = undefined;
-      });
-    } catch {
-      return undefined;
     }
-  }
-
-  async #compare(): Promise<void> {
-    // A disk may take its time to tell.
-    if (this.#isComparing) return;
-    this.#isComparing = true;
-    await Promise.all([...this.#folders].map(([folder, watched]) => this.#keepListening(folder, watched)));
-    const files = this.#files;
-    const told = (await Promise.all(files.map(async (file) => tellingOf(await statIfThere(file))))).join("\n");
-    this.#isComparing = false;
-    if (files !== this.#files || told === this.#told) return;
-    this.#told = told;
-    void this.#changed();
-  }
-
-  /** A folder that was put back is another one. */
-  async #keepListening(folder: string, watched: WatchedFolder): Promise<void> {
-    const identity = identityOf(await statIfThere(folder));
-    if (this.#folders.get(folder) !== watched) return;
-    const isSame = watched.watcher !== undefined && watched.identity === identity;
-    watched.identity = identity;
-    if (isSame) return;
-    watched.watcher?.close();
-    watched.watcher = identity === undefined ? undefined : this.#listenTo(folder);
+    this.#watchers = [events, polls];
   }
 
   async #changed(): Promise<void> {
@@ -131,7 +96,7 @@ export class FileWatcher {
     this.#isBusy = false;
   }
 
-  /** Until something has changed again, and at most so long. */
+  /** Resolves at the next change, or after `ms`. */
   async #untilNextOr(ms: number): Promise<void> {
     if (this.#isDirty) return;
     const changed = new Promise<void>((resolve) => (this.#wake = resolve));
@@ -149,17 +114,4 @@ function realPathOf(path: string): string {
   } catch {
     return path;
   }
-}
-
-function statIfThere(path: string): Promise<Stats | undefined> {
-  return stat(path).catch(() => undefined);
-}
-
-/** Other text after every change. */
-function tellingOf(file: Stats | undefined): string {
-  return file === undefined ? "" : `${file.ino} ${file.size} ${file.mtimeMs} ${file.ctimeMs}`;
-}
-
-function identityOf(folder: Stats | undefined): string | undefined {
-  return folder === undefined ? undefined : `${folder.dev} ${folder.ino} ${folder.birthtimeMs}`;
 }
