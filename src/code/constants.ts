@@ -1,6 +1,5 @@
 import type { BuildFailure } from "esbuild";
 
-/** A place where code assigns to a constant. */
 interface Assignment {
   readonly name: string;
   /** From 1. */
@@ -9,33 +8,32 @@ interface Assignment {
   readonly column: number;
 }
 
-/** Stands where a constant is assigned to, and throws what Node throws there. It begins with a name, as a bracket would go with the line before. */
+/** Throws the error that Node would throw. Starts with an identifier, because a bracket would continue the previous line. */
 const THROWS = `Function("throw new TypeError('Assignment to constant variable.')")().`;
 
-/** Each round of compiling tells of twenty at the most. */
+/** esbuild reports at most 20 errors per round. */
 const MOST_ROUNDS = 20;
 
 /**
- * Node loads code that assigns to a constant, and throws when it gets there. The compiler refuses such code where it makes
- * one file of several, so the places that it tells of are made to throw before it is asked again.
+ * Node loads code that assigns to a constant and throws when it runs the assignment. esbuild refuses such code, so each assignment that it reports is made to
+ * throw before the next try.
  */
 export class ConstantAssignments {
   readonly #found = new Map<string, Assignment[]>();
   #rounds = 0;
 
-  /** Takes up what the compiler has refused, by files as it names them. False: something else is wrong as well. */
+  /** Returns false when there are other errors too, or after too many rounds. */
   take({ errors }: BuildFailure, fileOf: (name: string) => string): boolean {
     const found = errors.flatMap(({ text, location }) => {
       const name = /^Cannot assign to "(.+)" because it is a constant$/.exec(text)?.[1];
       return name === undefined || location === null ? [] : [{ file: fileOf(location.file), name, line: location.line, column: location.column }];
     });
     if (found.length < errors.length || ++this.#rounds > MOST_ROUNDS) return false;
-    // From the end, so that what is put in moves none of the others.
+    // From the end, so that insertions do not move other places.
     for (const { file, ...place } of found.toSorted((a, b) => b.line - a.line || b.column - a.column)) this.#of(file).push(place);
     return true;
   }
 
-  /** The text as it is compiled. */
   letThrow(file: string, text: string): string {
     const places = this.#found.get(file);
     if (places === undefined) return text;

@@ -13,20 +13,17 @@ import { PackageImports, isBuiltIn } from "./package-imports.ts";
 import { VirtualFiles, asWritten, loaderOf } from "./virtual-files.ts";
 
 const NAMESPACE = "component";
-/** Where nothing is found: an empty folder of every system that has one, else its root. */
+/** A folder in which esbuild finds nothing. */
 const NOWHERE = existsSync("/var/empty") ? "/var/empty" : parse(process.cwd()).root;
-/** Stands for the entry, whose own name may be that of a file in the working folder, which esbuild would prefer. */
+/** Stands for the entry, because esbuild would prefer a file in its working folder with the entry's name. */
 const ENTRY = "component:entry";
-/** `defineSource` and its like hand back what they are given: no need to install a package for that. */
+/** The import is replaced by a stub, because `defineSource` and its like return their argument. */
 const TYPES_PACKAGE = "@pipedream/types";
 const TYPES_PACKAGES = /^(@pipedream\/types(@[^/]+)?|headwater(@[^/]+)?\/component)$/;
 const TYPES_MODULE = `const same = (definition) => definition;
 export { same as defineSource, same as defineAction, same as defineApp };`;
 
-/**
- * Bundles local files into one ES module and leaves packages outside: bundling those in breaks some of them and
- * costs most of a reload (registry.md §6, spec performance.md §0.4).
- */
+/** Packages stay external: bundling breaks some of them and takes most of a reload. */
 export const esbuildBundler: Bundler = {
   hashOf,
   async bundle(code: ComponentCode, options: BundleOptions = {}): Promise<BuildResult> {
@@ -47,7 +44,7 @@ export const esbuildBundler: Bundler = {
   },
 };
 
-/** Each package once; the component's own wish comes first. */
+/** Lists each package once. The component's own range wins. */
 function joined(specs: readonly PackageSpec[]): PackageSpec[] {
   return [...new Map(specs.toReversed().map((spec) => [spec.name, spec])).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -83,7 +80,7 @@ const OPTIONS = {
   sourcemap: "external",
   outfile: "component.mjs",
   logLevel: "silent",
-  // Each error is told with its whole line.
+  // Each error carries its whole source line.
   logLimit: 20,
   keepNames: true,
 } as const;
@@ -98,28 +95,24 @@ async function compile(entry: string, files: VirtualFiles, packages: PackageImpo
   }
 }
 
-/**
- * The same in one question to the compiler, which asks nothing back: of a file that imports nothing but packages by their
- * plain names. `undefined`: it is no such file, or does not compile. Nothing that it names is looked for.
- */
+/** Compiles a file that imports only plain package names, in one message to esbuild. Undefined for other files and on errors. */
 async function compilePlain({ path, text }: ComponentCode, files: VirtualFiles, packages: PackageImports) {
   const entry = posix.normalize(path);
   if (!files.isAlone(entry) || ASKS_AT_RUN_TIME.test(text) || !namesIn(text).every(isPlain)) return undefined;
   const stdin = { contents: files.contents(entry) ?? "", sourcefile: entry, loader: loaderOf(entry) };
   const result = await build({ ...OPTIONS, stdin, external: ["*"], tsconfigRaw: {} }).catch(unlessBuildFailure);
-  // What the compiler has found counts, and not what the text looked like.
+  // Checks what esbuild found, because the text alone may mislead.
   const imported = result?.metafile.inputs[entry]?.imports.map((one) => one.path).filter((name) => name !== RUNTIME);
   if (imported?.every(isPlain) !== true) return undefined;
   for (const name of imported) if (!isBuiltIn(name)) packages.add(name, entry);
   return result;
 }
 
-/** `require`, or `import` that is no statement: the compiler would look through folders for some of these. */
+/** `require` and dynamic `import`, for which esbuild may search folders. */
 const ASKS_AT_RUN_TIME = /require|import(?!\s+[\w$]|\s*[{*"'])/;
-/** Where the compiler's own helpers come from. */
 const RUNTIME = "<runtime>";
 
-/** A package, or a part of one, or of Node, whose import stays as it is written. */
+/** Whether the bundle can keep this import unchanged. */
 function isPlain(specifier: string): boolean {
   if (isBuiltIn(specifier)) return true;
   const parsed = parsePackageImport(specifier);
@@ -134,7 +127,7 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
       bundling.onResolve({ filter: /.*/ }, (request) =>
         request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolve(request),
       );
-      // Whatever the compiler finds by itself lies on this machine, and belongs to nobody's component.
+      // esbuild found this file on the machine, not in the component.
       bundling.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => ({ errors: [{ text: `"${path}" is no file of the component` }] }));
       bundling.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
         if (path === TYPES_PACKAGE) return { contents: TYPES_MODULE, loader: "js" };
@@ -144,10 +137,9 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
   };
 }
 
-/** Each error carries its whole line, which may hold thousands of imports. */
+/** Each carries its whole line, which may hold thousands of imports. */
 const MOST_ERRORS = 20;
 
-/** Resolves imports of one build. Reports the first missing files only: the build has failed by then. */
 function importResolver(files: VirtualFiles, packages: PackageImports): (request: OnResolveArgs) => OnResolveResult {
   let errors = 0;
   return (request) => {
@@ -181,7 +173,6 @@ export function hashOf({ text, files, imports = [], packagesAsOf, declares }: Co
   return hash.digest("hex");
 }
 
-/** What the output still imports from packages, once each. */
 function importsOf(metafile: Metafile): BundleImport[] {
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
   const found = new Map<string, BundleImport>();
@@ -191,7 +182,7 @@ function importsOf(metafile: Metafile): BundleImport[] {
   return [...found.values()];
 }
 
-/** Sources are named as the author names them, without the namespace of the build. */
+/** Removes the namespace from file names. */
 function readableMap(map: string): string {
   return asWritten(map).replaceAll(`"${NAMESPACE}:`, '"');
 }
@@ -209,7 +200,7 @@ export function problemOf({ text, location, notes }: Message): BuildProblem {
   const full = [text, ...hints].join(". ");
   if (location === null) return { text: full };
   const { file, line, lineText } = location;
-  // esbuild counts bytes.
+  // esbuild counts in bytes.
   const bytes = Buffer.from(lineText);
   const column = asWritten(bytes.toString("utf8", 0, location.column)).length;
   const { length } = asWritten(bytes.toString("utf8", location.column, location.column + location.length));

@@ -1,11 +1,11 @@
 import { type BuildContext, stop } from "esbuild";
 import { IdleEnd } from "./idle-end.ts";
 
-/** esbuild does its work in a process of its own; this is aborted, and another put in its place, when that is ended from here. */
+/** Aborted and replaced when this program stops esbuild's process. */
 let life = new AbortController();
 const MOST_DEATHS = 3;
 
-/** Has esbuild do something, and starts its process again when that has ended. Rejects as the work does for code that does not compile. */
+/** Retries when esbuild's process ends. Rejects when the code does not compile or takes longer than MOST_MS. */
 export async function onService<Value>(work: () => Promise<Value>): Promise<Value> {
   const release = holdService();
   try {
@@ -24,27 +24,27 @@ async function withRestarts<Value>(work: () => Promise<Value>): Promise<Value> {
     } catch (error) {
       if (error instanceof TooSlow) await startAgain(before);
       if (!isServiceGone(error)) throw error;
-      // One that others have ended is nobody's death here.
+      // Does not count an end that another call caused.
       if (before === life && ++deaths === MOST_DEATHS) throw error;
       await startAgain(before);
     }
   }
 }
 
-/** Aborted when the process that esbuild works in by now is ended from here: contexts that were made before are gone then. */
+/** Aborted when esbuild's process is stopped from here, which ends its contexts. */
 export function serviceLife(): AbortSignal {
   return life.signal;
 }
 
-/** It takes up as much memory as the process of a component. */
+/** The process takes as much memory as a component's. */
 const idle = new IdleEnd(() => void stop());
 
-/** esbuild's process stays until what this returns is called: it forgets its contexts when it ends. */
+/** Keeps esbuild's process, and with it its contexts, until the returned function is called. */
 export function holdService(): () => void {
   return idle.hold();
 }
 
-/** Code that takes so long to compile is made for that; the process that is at it is ended. */
+/** Only malicious code takes this long. */
 const MOST_MS = 30_000;
 const LET_GO_MS = 1000;
 
@@ -52,7 +52,7 @@ class TooSlow extends Error {
   readonly errors = [{ text: `It takes longer than ${MOST_MS / 1000} s to compile`, location: null, notes: [] }];
 }
 
-/** Also rejects, as esbuild does, when the process is ended: of what it was at then nobody would hear again. */
+/** Also rejects when the process is stopped, because esbuild never answers then. */
 async function withinTime<Value>(work: Promise<Value>, mostMs: number): Promise<Value> {
   const { signal } = life;
   const over = new AbortController();
@@ -68,7 +68,7 @@ async function withinTime<Value>(work: Promise<Value>, mostMs: number): Promise<
   }
 }
 
-/** A compiler that stands before a pipe where a folder ought to be says nothing until somebody writes into that: its process is ended. */
+/** A compiler that blocks on a pipe in place of a folder never answers, so its process is stopped. */
 export async function letGoOf(building: BuildContext): Promise<void> {
   const before = life;
   try {
@@ -79,7 +79,7 @@ export async function letGoOf(building: BuildContext): Promise<void> {
   }
 }
 
-/** Of several builds that a process has taken with it one forgets that process. */
+/** Of several builds that failed with a process, only one stops it. */
 async function startAgain(before: AbortController): Promise<void> {
   if (before !== life) return;
   life = new AbortController();
@@ -87,7 +87,6 @@ async function startAgain(before: AbortController): Promise<void> {
   before.abort();
 }
 
-/** What esbuild says of its process, which has no code. */
 function isServiceGone(error: unknown): boolean {
   return error instanceof Error && /The service (was stopped|is no longer running)|write EPIPE/.test(error.message);
 }

@@ -1,10 +1,9 @@
-/** What nobody has needed for so long is ended. */
 const REST_AFTER_MS = 5000;
-/** What was needed again so soon after it had ended, as between two saves, stays for longer. */
+/** A resource needed again this soon, as between two saves, stays for STAY_MS. */
 const SOON_MS = 120_000;
 const STAY_MS = 600_000;
 
-/** Ends what takes up memory while nobody needs it. It is up to whoever needs it again to begin it. */
+/** Calls `end` when nothing has held a resource for a while. */
 export class IdleEnd {
   readonly #end: () => void;
   #holders = 0;
@@ -16,7 +15,7 @@ export class IdleEnd {
     this.#end = end;
   }
 
-  /** It stays until what this returns is called. */
+  /** Keeps the resource until the returned function is called. */
   hold(): () => void {
     this.#holders++;
     clearTimeout(this.#resting);

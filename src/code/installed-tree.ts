@@ -3,22 +3,18 @@ import { join } from "node:path";
 import { isJsonObject, isRecord, parseJson } from "../domain/json.ts";
 import { readPlainFile } from "../system/whole-files.ts";
 
-/** Of a list of packages, or of one's manifest. */
 const MOST_BYTES = 32 * 2 ** 20;
 
-/** npm's own list of what it has installed in a folder: path → what it says of that package. */
+/** npm's list of installed packages, by path. */
 export type InstalledList = Readonly<Record<string, unknown>>;
 
-/** `undefined`: npm has left none. */
+/** Undefined when npm left no list. */
 export async function readInstalledList(folder: string): Promise<InstalledList | undefined> {
   const lock = parseJson((await readPlainFile(join(folder, "node_modules", ".package-lock.json"), MOST_BYTES)) ?? "");
   return isJsonObject(lock) && isJsonObject(lock["packages"]) ? lock["packages"] : undefined;
 }
 
-/**
- * What in an installed folder comes from this machine in place of a registry: npm takes a package at its word when that
- * names a path as a dependency, and links it, so that whoever imports it reads and writes there. Empty: nothing does.
- */
+/** Lists problems of packages that come from this machine. npm links a dependency declared as a path, so importing code could read and write there. */
 export async function foreignPackages(folder: string, packages: InstalledList | undefined): Promise<readonly string[]> {
   if (packages === undefined) return ["node_modules: npm left no list of what it installed"];
   const above = [...new Set(Object.keys(packages).flatMap(foldersAbove))];
@@ -29,7 +25,6 @@ export async function foreignPackages(folder: string, packages: InstalledList | 
   return problems.filter((problem) => problem !== undefined);
 }
 
-/** `node_modules/@scope/name` lies in `node_modules` and `node_modules/@scope`. */
 function foldersAbove(path: string): string[] {
   const parts = path.split("/");
   return parts.slice(0, -1).map((_part, index) => parts.slice(0, index + 1).join("/"));
@@ -44,11 +39,11 @@ async function problemOf(folder: string, path: string, { link, resolved }: Recor
 
 async function linkProblem(folder: string, path: string): Promise<string | undefined> {
   const found = await lstat(join(folder, path)).catch(() => undefined);
-  // An optional dependency for other machines is listed, and not there.
+  // An optional dependency for another platform is listed but not installed.
   return found === undefined || found.isDirectory() ? undefined : `${path} is no folder of its own`;
 }
 
-/** Package name → version, as the installed packages say of themselves. `names`: as they are installed → as they call themselves. Throws when one is another. */
+/** `names` maps installed names to those expected in the manifests. Throws when a manifest has another name. */
 export async function installedVersions(folder: string, names: ReadonlyMap<string, string>): Promise<Record<string, string>> {
   const versions: Record<string, string> = {};
   for (const [name, expected] of names) {

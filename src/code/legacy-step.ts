@@ -2,17 +2,17 @@ import { posix } from "node:path";
 import { EXPORTS } from "./exports.ts";
 import { type Script, type Span, readScript } from "../domain/javascript.ts";
 
-/** Code of before 2021 as it is compiled: a component that calls it as it was called then (hosted-facts.md §7). */
+/** Step code from before 2021 as a component that calls it with the old interface. */
 export interface LegacyStep {
-  /** Its lines are those of the file. */
+  /** Has the file's line numbers. */
   readonly text: string;
   readonly warning: string;
 }
 
-/** Reading more than that would keep the server; nobody wrote such steps. */
+/** Parsing more would block the server. */
 const MOST_CHARACTERS = 200_000;
 
-/** What a file is compiled as that exports nothing, so that it can be no component; `undefined`: it is no such file. */
+/** Returns undefined unless the file is JavaScript without exports. */
 export function legacyStepOf(path: string, text: string): LegacyStep | undefined {
   if (!/\.[cm]?js$/.test(path) || text.length > MOST_CHARACTERS || text.trim() === "" || EXPORTS.test(text)) return undefined;
   const script = readScript(text);
@@ -42,7 +42,7 @@ function adapted(text: string, { script, name }: { script: Script; name: string 
   return `${imports} ${ADAPTER} export default legacyStep(${facts}, async function (${names}) { try { ${called}\n} finally { $keep($checkpoint); } });`;
 }
 
-/** The text with blanks in the place of parts of it: what follows stays where it is. */
+/** Replaces the spans by blanks, which keeps the rest in place. */
 function blanked(text: string, spans: readonly Span[]): string {
   const parts: string[] = [];
   let from = 0;
@@ -53,7 +53,7 @@ function blanked(text: string, spans: readonly Span[]): string {
   return parts.join("") + text.slice(from);
 }
 
-/** Stands before such code, on its first line. What `this` has at its end is exported, and `$checkpoint` is kept in a data store, which the workflow gives to it. */
+/** Precedes such code on its first line. Exports the final members of `this`, and keeps `$checkpoint` in a data store that the workflow passes in. */
 const ADAPTER = `
 const legacyStep = ({ name, apps, params }, body) => ({
   name, version: "0.0.0",

@@ -17,7 +17,7 @@ import { readNow, readNowIfThere, readStable, readStableIfThere } from "../syste
 
 export type ReadResult =
   | { readonly kind: "read"; readonly code: ComponentCode; readonly files: readonly string[] }
-  /** `files`: what to watch until it compiles again. */
+  /** `files` are to be watched until the code compiles. */
   | { readonly kind: "failed"; readonly problems: readonly BuildProblem[]; readonly files: readonly string[] };
 
 type LocalContext = BuildContext<{ metafile: true; write: false }>;
@@ -31,26 +31,20 @@ interface LocalPlace {
 
 const MOST_TRIES = 5;
 
-/** A component on this machine's disk: its entry and every local file that it imports, found by compiling them. */
+/** An entry and all local files it imports, found by compiling it. */
 export class LocalComponent {
-  /** As it was named. */
   readonly entry: string;
   #place: string;
   readonly #root: ProjectRoot;
   readonly #constants: ConstantAssignments;
   #context: LocalContext;
-  /** Of the process that holds the context. */
   #life: AbortSignal = serviceLife();
   readonly #release: () => void;
   #files: readonly string[];
   #disposed: Promise<void> | undefined;
-  /** What was found when it was last compiled. */
   #known: { readonly names: string; readonly packages: ReadonlySet<string> } | undefined;
 
-  /**
-   * `root`: only files in there belong to the component; when omitted, the project that its path is in. Throws
-   * PD_FILE_NOT_FOUND, and PD_BAD_INPUT when the entry is a link that leads out of the root.
-   */
+  /** By default `root` is the project of `path`. Throws PD_FILE_NOT_FOUND, and PD_BAD_INPUT when the entry links out of the root. */
   static async open(path: string, root?: ProjectRoot): Promise<LocalComponent> {
     const entry = resolve(path);
     const found = await stat(entry).catch(() => undefined);
@@ -77,25 +71,21 @@ export class LocalComponent {
     this.#release = holdService();
   }
 
-  /** Where it really is: what it imports lies beside that. */
+  /** The real path, which imports are relative to. */
   get place(): string {
     return this.#place;
   }
 
-  /**
-   * As `read`, without compiling: as long as the same modules are imported, the files are the same. `undefined`: it has
-   * to be compiled. Whether the code compiles is not known then.
-   */
+  /** As `read` without compiling, while the imports are unchanged. Undefined when it must be compiled. The code may have errors. */
   async readAgain(): Promise<Extract<ReadResult, { kind: "read" }> | undefined> {
     const known = this.#known;
-    // What JSX is made of is imported by nobody's hand.
+    // JSX adds imports that the text does not show.
     if (known === undefined || this.#files.some((file) => /\.[jt]sx$/.test(file))) return undefined;
     const files = this.#files;
     const code = await readCode({ entry: this.#place, root: this.#root, isQuick: true }, files, known.packages).catch(() => undefined);
     return code === undefined || importedNames(code) !== known.names ? undefined : { kind: "read", code, files: this.#watched };
   }
 
-  /** Reads all files as they are now. */
   async read(): Promise<ReadResult> {
     try {
       await this.#follow();
@@ -110,17 +100,17 @@ export class LocalComponent {
       this.#files = [...new Set(Object.keys(inputs).map((name) => resolve(folder, name.replace(ATTRIBUTES, ""))))];
       const packages = packagesOf(compiled.metafile);
       const code = await readCode({ entry: this.#place, root: this.#root }, this.#files, packages).catch((error: unknown) => messageOf(error));
-      // A file was replaced between being compiled and being read.
+      // A file was replaced between build and read.
       if (typeof code === "string" && tries < MOST_TRIES) continue;
       if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#watched };
-      // A file that is being written may have been compiled in another state than it was read in.
+      // A file that is being written may have been built in another state.
       const isSame = inputs[basename(this.#place)]?.bytes === Buffer.byteLength(await compiledBy(this.#place, this.#constants)(this.#place, code.text));
       this.#known = isSame ? { names: importedNames(code), packages } : undefined;
       if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#watched };
     }
   }
 
-  /** A link may lead elsewhere by now, or have become a file. */
+  /** Follows a link whose target has changed. */
   async #follow(): Promise<void> {
     const place = await this.#root.place(this.entry).catch((error: unknown) => (error instanceof PdError ? Promise.reject(error) : this.#place));
     if (place === this.#place) return;
@@ -131,14 +121,14 @@ export class LocalComponent {
     await onService(() => this.#setContext(place));
   }
 
-  /** One that comes when nobody waits for it any more is let go of at once. */
+  /** Disposes the context if this component was disposed during the start. */
   async #setContext(place: string): Promise<void> {
     this.#life = serviceLife();
     this.#context = await contextOf(place, this.#root, this.#constants);
     if (this.#disposed !== undefined) await letGoOf(this.#context);
   }
 
-  /** With the link that leads to them. */
+  /** Includes the link to the entry. */
   get #watched(): readonly string[] {
     return this.#files.includes(this.entry) ? this.#files : [this.entry, ...this.#files];
   }
@@ -157,7 +147,7 @@ export class LocalComponent {
     for (;;) {
       let isFirst = true;
       const asked = onService(async () => {
-        // A context ends with the process that holds it.
+        // A context ends with its process.
         if (!isFirst || this.#life.aborted) await this.#setContext(this.#place);
         isFirst = false;
         if (this.#disposed !== undefined) throw new Error(`Nobody waits for ${this.entry} any more`);
@@ -171,7 +161,6 @@ export class LocalComponent {
     }
   }
 
-  /** What is being compiled is not waited for. */
   dispose(): Promise<void> {
     this.#disposed ??= letGoOf(this.#context).finally(this.#release);
     return this.#disposed;
@@ -189,30 +178,26 @@ function contextOf(entry: string, root: ProjectRoot, constants: ConstantAssignme
     platform: "node",
     format: "esm",
     logLevel: "silent",
-    // The files are sent under the names that are imported, so what lies behind a link is taken to lie where the link is.
+    // Files are sent under the names that are imported.
     preserveSymlinks: true,
     loader: { ".html": "text", ".md": "text", ".graphql": "text" },
     plugins: [filesOf(root, compiledBy(entry, constants))],
   });
 }
 
-/** How the compiler gets a file, in the place of how it is written. */
 function compiledBy(entry: string, constants: ConstantAssignments): (path: string, text: string) => Promise<string> {
   return async (path, text) => {
-    // A large parser comes with it, which only files without exports need.
+    // Brings a large parser that only files without exports need.
     const legacy = path === entry && !EXPORTS.test(text) ? (await import("./legacy-step.ts")).legacyStepOf(path, text) : undefined;
     return constants.letThrow(path, withImportsLeftAlone(legacy?.text ?? text));
   };
 }
 
-/** The compiler names a file once more for each way in which it is imported: `data.json with { type: 'json' }`. */
+/** esbuild lists a file once more for each import with attributes: `data.json with { type: 'json' }`. */
 const ATTRIBUTES = / with \{[^{}]*\}$/;
 const CODE = /\.[cm]?[jt]sx?$/;
 
-/**
- * Reads files of the project for the compiler, and no others. An import whose path is put together is left alone: what
- * it means is known when it is run, and a large folder would keep the compiler for long.
- */
+/** Lets esbuild read only the project's files. Imports with a computed path stay: their target is known at run time, and esbuild would search whole folders. */
 function filesOf(root: ProjectRoot, asCompiled: ReturnType<typeof compiledBy>): Plugin {
   return {
     name: "files-of-the-project",
@@ -223,7 +208,7 @@ function filesOf(root: ProjectRoot, asCompiled: ReturnType<typeof compiledBy>): 
           if (!CODE.test(path)) return (await stat(place)).isFile() ? undefined : { errors: [{ text: `Cannot read ${path}: it is not a regular file` }] };
           return { contents: await asCompiled(path, await readStable(place)), loader: loaderOf(path) };
         } catch (error) {
-          // The compiler would read it by itself, and wait for the end of a pipe that has come in its place meanwhile.
+          // Otherwise esbuild would read the path, and hang if it is a pipe by now.
           return { errors: [{ text: messageOf(error) }] };
         }
       });
@@ -236,7 +221,6 @@ function problemsOf(error: unknown): readonly BuildProblem[] {
   return [{ text: messageOf(error) }];
 }
 
-/** Names of the packages that are imported. */
 function packagesOf(metafile: Metafile): ReadonlySet<string> {
   const imports = Object.values(metafile.inputs).flatMap((input) => input.imports.map(({ path }) => path));
   return new Set(imports.filter(isBareImport).map((path) => parsePackageImport(path)?.name ?? path));
@@ -247,7 +231,7 @@ async function readCode(
   paths: readonly string[],
   packages: ReadonlySet<string>,
 ): Promise<ComponentCode> {
-  // A few small files are read in less time than it takes to have others read them; whoever serves many has no time to stand still.
+  // Synchronous reads are faster, but would block a server.
   const read = isQuick ? (path: string) => readNow(project.placeNow(path)) : async (path: string) => readStable(await project.place(path));
   const readAny = isQuick ? readNowIfThere : readStableIfThere;
   const manifest = packages.size > 0 ? await findManifest(dirname(entry), { top: project.folder, packages, read: readAny }) : undefined;
@@ -260,7 +244,7 @@ async function readCode(
   return { path: root === "" ? basename(entry) : name(entry), text: await read(entry), files };
 }
 
-/** The nearest package.json, not above `top`, cut down to the packages that are imported; `undefined` when it names none of them. */
+/** The nearest package.json, not above `top`, reduced to the imported packages. */
 async function findManifest(
   folder: string,
   search: {

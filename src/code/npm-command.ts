@@ -1,24 +1,20 @@
 import { PdError } from "../domain/errors.ts";
 import { type CommandResult, type CommandSettings, runCommand } from "../system/run-command.ts";
 
-/** npm, in whatever encloses it. Throws PD_NPM_MISSING, and PD_STOPPING when the signal aborts. */
+/** Throws PD_NPM_MISSING, and PD_STOPPING when the signal aborts. */
 export interface Npm {
-  /** Runs it in a folder that it may write to; no script of a package is run. */
+  /** Runs npm in a writable folder without package scripts. */
   run(words: readonly string[], settings: CommandSettings): Promise<CommandResult>;
-  /** Runs the install scripts of the packages in the folder. */
   runScripts(settings: CommandSettings): Promise<CommandResult>;
 }
 
-/** npm as it is, with the user's home and nothing around it. */
+/** Without a wall. */
 export const bareNpm: Npm = {
   run: (words, settings) => runBare([...words, "--ignore-scripts"], settings),
   runScripts: (settings) => runBare(SCRIPT_WORDS, settings),
 };
 
-/**
- * Scripts get npm's own output in place of pipes. npm waits until its pipes are closed, and a script that leaves a
- * process in the background would hold it as long as that process has them open.
- */
+/** Gives scripts npm's output instead of pipes. npm waits until its pipes close, and a background process would keep them open. */
 export const SCRIPT_WORDS = ["rebuild", "--loglevel=error", "--foreground-scripts"];
 
 async function runBare(words: readonly string[], settings: CommandSettings): Promise<CommandResult> {
@@ -30,7 +26,6 @@ async function runBare(words: readonly string[], settings: CommandSettings): Pro
   }
 }
 
-/** Why npm failed, as far as its words tell. */
 export type NpmProblem = "no-such-package" | "no-such-version" | "unreachable" | "failed";
 
 export function npmProblem(output: string): NpmProblem {
@@ -40,7 +35,6 @@ export function npmProblem(output: string): NpmProblem {
   return isSilent ? "unreachable" : "failed";
 }
 
-/** The package that npm names as missing, with the version that was wanted. */
 export function npmCulprit(output: string): { name: string; spec: string } | undefined {
   const spec =
     /No matching version found for ((?:@[^@\s]+\/)?[^@\s]+@\S+?)\.?(?:\s|$)/.exec(output)?.[1] ??

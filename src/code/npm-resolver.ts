@@ -16,44 +16,39 @@ import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
 import { readPlainFile } from "../system/whole-files.ts";
 
 export interface NpmResolverSettings {
-  /** Folder of all installed packages. */
   readonly folder: string;
   readonly npm: Npm;
   readonly allowScripts: boolean;
-  /** What sets have in common is shared; absent: each has its own. */
+  /** Omitted when sets do not share files. */
   readonly shared?: SharedPackages | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** What is installed and satisfies a range other than `latest` is taken, without asking whether there is newer. */
+  /** Uses installed versions that are in range, without asking for newer ones. Does not apply to `latest`. */
   readonly prefersInstalled?: boolean;
 }
 
-/** The registry is asked once for what several sources want at about the same time; `latest` is always asked for. */
+/** Several sources share an answer. `latest` is always asked for. */
 const ANSWER_HOLDS_MS = 60_000;
-/** What is current for this Node: of a package whose newest version wants another one npm takes the newest that does not. */
+/** With `*`, npm takes the newest version that supports this Node. */
 const CURRENT = "*";
-/** npm's own pauses add up to a minute before it says that nobody answers. */
+/** By default npm takes a minute to report that a registry is unreachable. */
 const ONLINE = ["--fetch-retries=2", "--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=500"];
-/** Begins a range that names the package as well. */
 const ALIAS = "npm:";
 const OFFLINE = ["--offline"];
 const MOST_MANIFEST_BYTES = 1_000_000;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Keeps one folder for each set of exact versions, named by their hash and shared by every component that needs the
- * same. npm installs into a folder beside it that is renamed when it is whole, so a killed install leaves nothing.
+ * Keeps one folder per set of exact versions, named by a hash. npm installs into a folder beside it, which is renamed when complete, so a killed install leaves
+ * no broken set.
  */
 export class NpmResolver implements PackageResolver {
   readonly #settings: NpmResolverSettings;
-  /** `name@range` → version, and when the registry said so. */
   readonly #answers = new Map<string, { version: string; at: number }>();
-  /** Read when it is first needed. */
   #installedSets: Promise<Map<string, PackageLock[]>> | undefined;
   readonly #installs = new Map<string, Promise<PackageLock>>();
 
-  /** Removes what killed installs left. */
   static async open(settings: NpmResolverSettings): Promise<NpmResolver> {
     await mkdir(settings.folder, { recursive: true, mode: 0o700 });
     await chmod(settings.folder, 0o700);
@@ -65,7 +60,7 @@ export class NpmResolver implements PackageResolver {
     this.#settings = settings;
   }
 
-  /** Has all sets that are installed share what they have in common: an earlier server may not have come so far. */
+  /** An earlier server may have stopped before it shared all sets. */
   async shareInstalled(): Promise<void> {
     const { folder, shared, signal } = this.#settings;
     for (const name of await readdir(folder)) {
@@ -74,7 +69,7 @@ export class NpmResolver implements PackageResolver {
     }
   }
 
-  /** Scripts may have made anything of what lies in a set: then it has its own. */
+  /** Sets are not shared when scripts may have changed them. */
   async #share(name: string): Promise<void> {
     if (!this.#settings.allowScripts) await this.#settings.shared?.add(this.locate(name));
   }
@@ -101,7 +96,7 @@ export class NpmResolver implements PackageResolver {
     const installed = await this.#installOnce(specs, { wanted, asOf }).catch(async (error: unknown) => {
       if (!isOffline(error)) throw error;
       const substitute = await this.#installedSet(specs, lock);
-      // What npm has fetched before, for whatever else, lies in its cache.
+      // npm's cache may hold the packages.
       return (
         substitute ??
         this.#installOnce(specs, { wanted, asOf, network: OFFLINE }).catch(() => {
@@ -109,14 +104,14 @@ export class NpmResolver implements PackageResolver {
         })
       );
     });
-    // A pin stays although its import is away for a while.
+    // Keeps pins of packages not imported at present.
     return { folder: this.#folderName(installed), lock: { ...lock, ...installed } };
   }
 
-  /** The exact version that needs no question to the registry. */
+  /** The version, when it is known without the registry. */
   #known({ name, range }: PackageSpec, lock: PackageLock, asOf: string | undefined): string | undefined {
     if (range !== undefined && isExactVersion(range)) return range;
-    // A lock may come from elsewhere: whatever is no version names something else than a package of the registry.
+    // A lock may come from elsewhere, and a value that is not a version could name something outside of the registry.
     const locked = isExactVersion(lock[name] ?? "") ? lock[name] : undefined;
     if (range === "latest") return undefined;
     if (locked !== undefined && (range === undefined || satisfiesRange(locked, range))) return locked;
@@ -124,7 +119,7 @@ export class NpmResolver implements PackageResolver {
     return answer !== undefined && this.#settings.clock.now() - answer.at < ANSWER_HOLDS_MS ? answer.version : undefined;
   }
 
-  /** Named by what the packages resolve to, by Node's binary interface, and by whether their scripts were run. */
+  /** The hash includes Node's ABI and whether scripts ran. */
   #folderName(lock: PackageLock): string {
     const text = Object.entries(lock)
       .map(([name, version]) => `${name}@${version}`)
@@ -134,7 +129,6 @@ export class NpmResolver implements PackageResolver {
     return createHash("sha256").update(`node ${process.versions.modules} ${scripts}\n${text}`).digest("hex").slice(0, 24);
   }
 
-  /** Two components that want the same at once wait for one install. */
   #installOnce(
     specs: readonly PackageSpec[],
     { wanted, asOf, network = ONLINE }: { wanted: ReadonlyMap<string, string | undefined>; asOf: string | undefined; network?: readonly string[] },
@@ -165,7 +159,7 @@ export class NpmResolver implements PackageResolver {
       if (code !== 0) throw installError(output, specs);
       const list = await readInstalledList(partial);
       await refuseForeign(partial, list, specs);
-      // Read before any script has run: what lies there afterwards is whatever the scripts have made of it.
+      // Read before scripts run, because they may change the manifests.
       const lock = await installedVersions(partial, new Map(specs.map(({ name, aliasOf }) => [name, aliasOf ?? name])));
       if (allowScripts) await this.#runScripts(partial, specs);
       if (allowScripts) await refuseForeign(partial, list, specs);
@@ -183,23 +177,23 @@ export class NpmResolver implements PackageResolver {
     const { npm, signal } = this.#settings;
     const { code, output } = await npm.runScripts({ folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS });
     if (code !== 0) throw installError(output, specs);
-    // Its owner may go on reading it, whatever they have made of that.
+    // Scripts may have changed the folder's mode.
     await chmod(partial, 0o700);
   }
 
-  /** The rename is the moment from which the folder exists; a folder that is there already is as good. */
+  /** The rename makes the set visible. One that another process made is equivalent. */
   async #keep(partial: string, name: string): Promise<void> {
     await rename(partial, this.locate(name)).catch((error: unknown) => {
       if (!this.#exists(name)) throw error;
     });
   }
 
-  /** With every save: it is looked at in less time than it takes to have others look. */
+  /** Synchronous, because that is faster and this runs on every save. */
   #exists(name: string): boolean {
     return existsSync(join(this.locate(name), "node_modules"));
   }
 
-  /** A set that is installed already and satisfies everything, the newest first. */
+  /** The newest set that satisfies all specs. */
   async #installedSet(specs: readonly PackageSpec[], lock: PackageLock): Promise<PackageLock | undefined> {
     this.#installedSets ??= this.#readInstalledSets();
     const sets = (await this.#installedSets).get(namesKey(specs.map(({ name }) => name))) ?? [];
@@ -207,7 +201,7 @@ export class NpmResolver implements PackageResolver {
     return fitting.toSorted((a, b) => compareLocks(b, a))[0];
   }
 
-  /** Names of packages → the sets of their versions that lie in the folder. */
+  /** Package names → sets of versions. */
   async #readInstalledSets(): Promise<Map<string, PackageLock[]>> {
     const sets = new Map<string, PackageLock[]>();
     for (const name of await readdir(this.#settings.folder)) {
@@ -217,7 +211,7 @@ export class NpmResolver implements PackageResolver {
     return sets;
   }
 
-  /** Versions of a set, by what lies there; `undefined`: it is none, or none of this Node and these settings. */
+  /** Undefined when it is not a set for this Node and these settings. */
   async #lockOf(name: string): Promise<PackageLock | undefined> {
     const manifest = parseJson((await readPlainFile(join(this.locate(name), "package.json"), MOST_MANIFEST_BYTES).catch(() => undefined)) ?? "");
     const dependencies = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) ? Object.entries(manifest["dependencies"]) : [];
@@ -227,7 +221,6 @@ export class NpmResolver implements PackageResolver {
   }
 }
 
-/** What a package is called whose range in a manifest is `npm:name@range`. */
 function ownName(installed: string, range: string): string {
   return range.startsWith(ALIAS) ? range.slice(ALIAS.length, range.lastIndexOf("@")) : installed;
 }
@@ -271,7 +264,6 @@ function isOffline(error: unknown): boolean {
   return error instanceof PdError && error.code === "PD_PACKAGES_UNREACHABLE";
 }
 
-/** What is missing is wanted by a package, not by the component. */
 function indirectError({ name, spec }: { name: string; spec: string }, specs: readonly PackageSpec[], details: object): PdError {
   const wanting = specs.map((one) => `${one.name} (imported at ${one.importedAt})`).join(", ");
   return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install ${wanting}: one of its own dependencies, "${spec}", is not in the registry`, {
@@ -292,7 +284,6 @@ function foreignError(problems: readonly string[], specs: readonly PackageSpec[]
   });
 }
 
-/** npm's own words, turned into an error that names the import. */
 function installError(output: string, specs: readonly PackageSpec[]): PdError {
   const details = { npm: output.slice(-4000) };
   const problem = npmProblem(output);

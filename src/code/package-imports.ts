@@ -7,16 +7,15 @@ import type { VirtualFiles } from "./virtual-files.ts";
 
 const BUILT_INS = new Set(builtinModules);
 
-/** Packages named like built-ins are never meant (registry.md §5). */
+/** Built-in modules win over packages with the same name. */
 export function isBuiltIn(specifier: string): boolean {
   return specifier.startsWith("node:") || BUILT_INS.has(specifier);
 }
 
-/** Collects the packages that a build comes across, with the range that its import or its project asks for. */
 export class PackageImports {
   readonly #files: VirtualFiles;
   readonly #specs = new Map<string, PackageSpec>();
-  /** Of package.json, by path; `undefined`: there is none that can be read. */
+  /** Undefined when unreadable. */
   readonly #manifests = new Map<string, JsonObject | undefined>();
   readonly problems: { text: string; file: string; line: number }[] = [];
 
@@ -28,7 +27,7 @@ export class PackageImports {
     return [...this.#specs.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Notes the package and returns the import without its version; `undefined` when it can be no package. A second version gets a name of its own. */
+  /** Returns the import without a version. A second version gets an alias. Undefined when it cannot be a package. */
   add(specifier: string, importer: string): string | undefined {
     const parsed = parsePackageImport(specifier);
     if (parsed === undefined) return undefined;
@@ -58,7 +57,6 @@ export class PackageImports {
     return parsed.name + parsed.subpath;
   }
 
-  /** What the nearest package.json above the file asks for, when it names the package. */
   #projectRange(importer: string, name: string): string | undefined {
     for (let folder = posix.dirname(importer); ; folder = posix.dirname(folder)) {
       const manifest = this.#manifest(posix.join(folder, "package.json"));
@@ -76,7 +74,7 @@ export class PackageImports {
   }
 }
 
-/** Only ranges that a registry understands: `workspace:` or `file:` mean something on the author's machine alone. */
+/** Skips `workspace:` and `file:`, which refer to the author's machine. */
 function rangeIn(dependencies: unknown, name: string): string | undefined {
   const range = isRecord(dependencies) ? dependencies[name] : undefined;
   return typeof range === "string" && isVersionRange(range) ? range : undefined;

@@ -6,12 +6,12 @@ import { removeFolder } from "../system/remove-folder.ts";
 
 const PARTIAL = ".partial-";
 
-/** A name for a folder that is being made, and gets its own once it is whole. `random`: letters and digits. */
+/** Name for a folder that is renamed when complete. */
 export function partialName(random: string): string {
   return `${PARTIAL}${process.pid}-${random}`;
 }
 
-/** Removes what those have left that were killed while they made it. What cannot be removed is told, and is in nobody's way. */
+/** Removes folders of killed processes. Logs those that cannot be removed. */
 export async function removeLeft(folder: string, log: Log): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
@@ -19,11 +19,11 @@ export async function removeLeft(folder: string, log: Log): Promise<void> {
   }
 }
 
-/** Nobody is at it any more; another process, or another thread of this one, may be at one, where tests share what they install. */
+/** Other processes or threads may still use a folder. */
 async function isLeft(path: string, name: string): Promise<boolean> {
   const pid = Number(name.slice(PARTIAL.length).split("-")[0]);
   if (pid !== process.pid) return !isAlive(pid);
-  // The number of this process may have been that of an earlier one.
+  // An earlier process may have had this pid.
   const begun = await stat(path).catch(() => undefined);
   return begun !== undefined && begun.mtimeMs < Date.now() - process.uptime() * 1000;
 }

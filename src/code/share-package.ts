@@ -6,15 +6,14 @@ import { isForEditors } from "../domain/package-files.ts";
 import { isThere } from "../system/is-there.ts";
 
 interface Sharing {
-  /** Where the one copy lies, or will. */
+  /** May not exist yet. */
   readonly shared: string;
-  /** A folder of nobody else's, which is removed afterwards. */
+  /** Private. Removed afterwards. */
   readonly partial: string;
-  /** Without what serves editors alone. */
   readonly isLean: boolean;
 }
 
-/** Has one package of a set share its files with all others of the same checksum. Throws what the disk says. */
+/** Links a package's files to the shared copy. Throws file system errors. */
 export async function sharePackage(own: string, { shared, partial, isLean }: Sharing): Promise<void> {
   if (isLean) await removeForEditors([own, shared]);
   await mkdir(partial, { recursive: true, mode: 0o700 });
@@ -26,19 +25,18 @@ export async function sharePackage(own: string, { shared, partial, isLean }: Sha
   }
 }
 
-/** The first one that comes is the one that all others will have. */
 async function keepFirst(own: string, { shared, partial }: { shared: string; partial: string }): Promise<void> {
   for await (const { name, isFolder } of treeOf(own)) {
     if (isFolder) await mkdir(join(partial, name));
     else await link(join(own, name), join(partial, name)).catch(unlessLeftOut);
   }
   await rename(partial, shared).catch((error: unknown) => {
-    // Another process was quicker.
+    // Another process was faster.
     if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST") throw error;
   });
 }
 
-/** Removes what serves editors alone, and folders that held nothing else; an earlier version has shared it as well. Tells whether nothing is left. */
+/** Returns true when nothing is left. */
 async function removeForEditors(places: readonly string[], inside = ""): Promise<boolean> {
   const [own = ""] = places;
   let left = 0;
@@ -53,12 +51,12 @@ async function removeForEditors(places: readonly string[], inside = ""): Promise
   return left === 0;
 }
 
-/** Another process was quicker, or has put something there. */
+/** Another process was faster or added a file. */
 function unlessLeft(error: unknown): void {
   if (!["ENOENT", "ENOTEMPTY", "EEXIST"].includes(codeOf(error) ?? "")) throw error;
 }
 
-/** Files of a package give way to those of the same name, size and rights that are shared. */
+/** Replaces only files with the same name, size and mode. */
 async function replaceAll(own: string, { shared, draft }: { shared: string; draft: string }): Promise<void> {
   for await (const { name, isFolder } of treeOf(own)) {
     if (isFolder) continue;
@@ -69,13 +67,13 @@ async function replaceAll(own: string, { shared, draft }: { shared: string; draf
   }
 }
 
-/** A file can have only so many names, and another process may have removed it: then this one stays a copy of its own. */
+/** The file has too many links or was removed by another process. It stays a copy. */
 function unlessLeftOut(error: unknown): false {
   if (["EMLINK", "ENOENT"].includes(codeOf(error) ?? "")) return false;
   throw error;
 }
 
-/** Folders and plain files of one package, a folder before what lies in it; packages inside of it are told for themselves. */
+/** Yields folders before their contents. Skips nested packages, which are shared separately. */
 async function* treeOf(root: string, inside = ""): AsyncGenerator<{ readonly name: string; readonly isFolder: boolean }> {
   for (const entry of await entriesOf(join(root, inside))) {
     const name = join(inside, entry.name);
@@ -86,7 +84,7 @@ async function* treeOf(root: string, inside = ""): AsyncGenerator<{ readonly nam
   }
 }
 
-/** An optional package for other machines is listed, and not there; an empty folder another process may have removed. */
+/** Optional packages for other platforms are not installed, and another process may remove a folder. */
 function entriesOf(folder: string): Promise<Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];

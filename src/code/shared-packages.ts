@@ -9,36 +9,31 @@ import { readInstalledList } from "./installed-tree.ts";
 import { partialName, removeLeft } from "./partial-folders.ts";
 import { isThere } from "../system/is-there.ts";
 
-/** Beside the sets. */
 const SHARED = ".shared";
-/** In a set whose files are shared, and that holds none for editors. */
+/** Marks a set that is shared and has no files for editors. */
 const MARK = ".lean";
-/** Linking that does not work on this disk, for any file. */
+/** Errors that mean that linking does not work here at all. */
 const NOT_HERE = new Set(["EPERM", "EXDEV", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EROFS", "ENOSPC"]);
 
 interface Settings {
-  /** Folder of all installed packages. */
   readonly folder: string;
   readonly log: Log;
-  /** Ends what goes on; the next server on the folder goes on with it. */
+  /** The next server continues an aborted share. */
   readonly signal: AbortSignal;
-  /** Letters and digits that nobody else draws. */
   readonly randomText: () => string;
 }
 
 /**
- * One copy on the disk of what several sets of packages have in common, by hard links, and none of what serves editors
- * alone: of googleapis that is two thirds. Packages are known by npm's checksum of them, and no script has touched
- * them. It works behind the back of whoever uses a set: a file gives way to one of the same content in one step.
- * Several processes may do so at once, and each may end at any line.
+ * Hard-links files that package sets have in common, and removes files for editors, which are two thirds of googleapis. Packages are matched by npm's checksum,
+ * so no script may have changed them. Sets may be in use: each file is replaced atomically. Several processes may do this at once, and each may be killed at
+ * any point.
  */
 export class SharedPackages {
   readonly #settings: Settings;
-  /** One after the other: it is never urgent. */
+  /** One set at a time. */
   #last: Promise<void> = Promise.resolve();
   #isPossible = true;
 
-  /** Removes what killed servers left. */
   static async open(settings: Settings): Promise<SharedPackages> {
     const folder = join(settings.folder, SHARED);
     if (await isThere(folder)) await removeLeft(folder, settings.log);
@@ -49,18 +44,16 @@ export class SharedPackages {
     this.#settings = settings;
   }
 
-  /** Resolves when what goes on has come to an end, which it does soon after the signal. */
+  /** Resolves when sharing has ended, soon after the signal aborts. */
   async finished(): Promise<void> {
     await this.#last;
   }
 
-  /** Shares the files of a set, after those that were added before. Resolves when that is done, or cannot be. */
   add(set: string): Promise<void> {
     this.#last = this.#last.then(() => this.#share(set));
     return this.#last;
   }
 
-  /** Whether a set is done. */
   has(set: string): Promise<boolean> {
     return isThere(join(set, MARK));
   }
@@ -88,7 +81,7 @@ export class SharedPackages {
     return this.#isPossible && !this.#settings.signal.aborted;
   }
 
-  /** A server that installs nothing loads nothing for it. */
+  /** Imported late, because most servers install nothing. */
   async #sharePackage(own: string, { checksum, isLean }: { checksum: string; isLean: boolean }): Promise<void> {
     const { folder, randomText } = this.#settings;
     const shared = join(folder, SHARED, createHash("sha256").update(checksum).digest("hex").slice(0, 32));

@@ -6,7 +6,6 @@ import { textOf } from "../system/http-client.ts";
 const TIMEOUT_MS = 15_000;
 const MAX_SIZE = 5_000_000;
 
-/** Fetches raw code over HTTP(S). */
 export const urlOrigin: CodeOrigin = {
   async fetch(url) {
     try {
@@ -25,7 +24,7 @@ export const urlOrigin: CodeOrigin = {
   },
 };
 
-/** fetch tells the network's reason as the cause of its own error. */
+/** fetch puts the network error into `cause`. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
 }

@@ -3,17 +3,15 @@ import satisfies from "semver/functions/satisfies.js";
 import valid from "semver/functions/valid.js";
 import validRange from "semver/ranges/valid.js";
 
-/** `1.2.3`, and nothing less. */
 export function isExactVersion(text: string): boolean {
   return valid(text) !== null;
 }
 
-/** A range as registries understand it, or `latest`. */
 export function isVersionRange(text: string): boolean {
   return validRange(text) !== null || text === "latest";
 }
 
-/** What may stand behind the `@` of an import: nothing that npm would take for another package, a path or an address. */
+/** Excludes what npm would read as another package, a path or a URL. */
 export function isVersionOrTag(text: string): boolean {
   return isVersionRange(text) || /^[a-z][\w.-]*$/i.test(text);
 }

@@ -19,39 +19,36 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   ".graphql": "text",
 };
 
-/** An import whose path begins in a folder, and goes on as is known when it is run. */
+/** An import whose path starts with a folder and has a computed rest. */
 const PUT_TOGETHER = new RegExp(
   String.raw`\b(?:import|require)${GAP}(?:\(${GAP}){1,4}(?=\x60\.{1,2}/[^\x60]*\$\{|"\.{1,2}/[^"]*"${GAP}\+|'\.{1,2}/[^']*'${GAP}\+)`,
   "g",
 );
 
-/** The compiler does not know that this is nothing; of what it knows it would keep the path. */
+/** esbuild cannot evaluate this. It would drop an operand that it can evaluate, and keep only the path. */
 const UNKNOWN_OR = " globalThis.undefined || ";
 
-/** Endings that an import may leave out, in the order in which they are tried (registry.md §5). */
+/** In order of precedence. */
 const ENDINGS = ["", ".ts", ".mts", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.js", "/index.mjs"];
 
-/** How a file of this name is read. */
 export function loaderOf(path: string): Loader {
   return LOADERS[posix.extname(path)] ?? "js";
 }
 
-/** Imports whose path is put together stay what they are: the compiler would look through folders of this machine for all that they may mean. */
+/** Hides computed paths, for which esbuild would search folders of this machine. */
 export function withImportsLeftAlone(text: string): string {
   return text.replaceAll(PUT_TOGETHER, `$&${UNKNOWN_OR}`);
 }
 
-/** What the compiler says of such a text, as its author wrote it. */
 export function asWritten(text: string): string {
   return text.replaceAll(UNKNOWN_OR, "");
 }
 
-/** The component's files by path, as an import finds them. */
 export class VirtualFiles {
   readonly #files: Map<string, string>;
   readonly #legacy: string | undefined;
   readonly constants = new ConstantAssignments();
-  /** By path: texts between quotes → line in which each comes first. */
+  /** Path → quoted text → its first line. */
   readonly #quoted = new Map<string, ReadonlyMap<string, number>>();
 
   constructor({ path, text, files }: ComponentCode, legacy?: LegacyStep) {
@@ -64,21 +61,17 @@ export class VirtualFiles {
     return this.#files.get(path);
   }
 
-  /** It has no other files than the manifest of its project. */
+  /** Whether the component has only this file, except package.json. */
   isAlone(path: string): boolean {
     return [...this.#files.keys()].every((file) => file === path || posix.basename(file) === "package.json");
   }
 
-  /**
-   * As it is compiled. The compiler would look into this machine's files for two things: maps of sources, whose comments
-   * are no such comments any more, and imports whose path is put together, which stay what they are until they are run.
-   */
+  /** Disables source map comments and computed imports, for which esbuild would read files of this machine. */
   contents(path: string): string | undefined {
     const text = this.#files.get(path)?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=)/gi, "$1 $2");
     return text === undefined ? undefined : this.constants.letThrow(path, withImportsLeftAlone(text));
   }
 
-  /** The file that `specifier` means in `importer`; TypeScript lets `./x.js` mean `./x.ts`. */
   resolve(importer: string, specifier: string): string | undefined {
     if (specifier.startsWith("https://")) return URL.canParse(specifier) && this.#files.has(remotePath(specifier)) ? remotePath(specifier) : undefined;
     const path = posix.normalize(posix.join(posix.dirname(importer), specifier));
@@ -86,12 +79,11 @@ export class VirtualFiles {
     return candidates.find((candidate) => this.#files.has(candidate));
   }
 
-  /** What whoever deploys it is told. */
   get warnings(): readonly string[] {
     return [...(this.#legacy === undefined ? [] : [this.#legacy]), ...this.constants.warnings];
   }
 
-  /** `line` (from 1) of the first import of `specifier` in a file; 1 when it is not found as text. */
+  /** The line from 1, or 1 when not found. */
   lineOfImport(path: string, specifier: string): number {
     const known = this.#quoted.get(path) ?? quotedIn(this.#files.get(path) ?? "");
     this.#quoted.set(path, known);
@@ -99,7 +91,7 @@ export class VirtualFiles {
   }
 }
 
-/** A file may have thousands of imports: it is gone through once for all of them. */
+/** One pass for all imports, of which there may be thousands. */
 function quotedIn(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   for (const [index, line] of text.split("\n").entries())

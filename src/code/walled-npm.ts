@@ -1,4 +1,4 @@
-/** npm inside the wall: of this machine it sees itself, its settings, its cache and the folder that it installs into. */
+/** npm inside the wall sees only itself, its settings, its cache and the target folder. */
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -8,18 +8,13 @@ import type { EnclosedStart, Enclosure, ToolStart } from "../sandbox/enclosure.t
 import { type CommandResult, type CommandSettings, runCommand } from "../system/run-command.ts";
 import { type Npm, SCRIPT_WORDS, bareNpm } from "./npm-command.ts";
 
-/** Settings of npm that name a file. */
 const NAMES_FILE = /(?:^|:)(?:cafile|certfile|keyfile)$/;
-/** Settings and variables by which a registry knows who asks: nothing for the scripts of packages. */
+/** Settings and variables that identify the user to a registry. Package scripts do not get them. */
 const TELLS_WHO = /auth|token|password|username|email|certfile|keyfile|(?:^|:)(?:key|cert)$/i;
-/** What scripts of packages get of this process's environment. */
 const FOR_SCRIPTS = /^(?:PATH|LANG|LC_\w+|TZ|(?:https?|no|all)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS|PYTHON)$/i;
 const SCRIPTS_CONFIG = "scripts.npmrc";
 
-/**
- * npm within what encloses components; bare where that encloses no tools. `cacheFolder`: npm's own, of this home alone,
- * as a cache that others write to could bring their packages.
- */
+/** Returns bare npm when the enclosure cannot run tools. The cache must belong to this home alone, because its packages are trusted. */
 export function npmWithin(enclosure: Enclosure, cacheFolder: string): Npm {
   const encloseTool = enclosure.encloseTool?.bind(enclosure);
   return encloseTool === undefined ? bareNpm : walledNpm(encloseTool, cacheFolder);
@@ -57,12 +52,11 @@ function ownEnvironment(): Record<string, string> {
   return Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
-/** What is not named is not there. */
 function without(named: Readonly<Record<string, string>>): Record<string, undefined> {
   return Object.fromEntries(Object.keys(process.env).flatMap((name) => (name in named ? [] : [[name, undefined]])));
 }
 
-/** npm's own file: of the npm that the user would start, else of the one that came with this Node. Throws PD_NPM_MISSING. */
+/** The npm on the PATH, otherwise the one beside this Node. Throws PD_NPM_MISSING. */
 function npmScript(): string {
   const onPath = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "npm"));
   const withNode = join(dirname(realpathSync(process.execPath)), "../lib/node_modules/npm/bin/npm-cli.js");
@@ -76,7 +70,7 @@ function npmScript(): string {
   });
 }
 
-/** Debian keeps what npm needs beside npm. */
+/** Debian installs npm's dependencies beside npm. */
 function npmFolders(script: string): string[] {
   const npm = dirname(dirname(script));
   return dirname(npm).endsWith("nodejs") ? [dirname(npm)] : [npm];
@@ -87,12 +81,12 @@ function configFiles(): [user: string, global: string] {
   return [variable("userconfig") ?? join(homedir(), ".npmrc"), variable("globalconfig") ?? join(prefix, "etc/npmrc")];
 }
 
-/** npm takes its settings from variables in capitals as well. */
+/** npm accepts these variables in upper case too. */
 function variable(setting: string): string | undefined {
   return Object.entries(process.env).find(([name]) => name.toLowerCase() === `npm_config_${setting}`)?.[1];
 }
 
-/** Files that settings and variables name, such as certificates. */
+/** Files named in settings, such as certificates. */
 function namedFiles(configs: readonly string[]): string[] {
   const { env } = process;
   const settings = configs.flatMap((path) => Object.entries(readConfig(path)));
@@ -101,7 +95,7 @@ function namedFiles(configs: readonly string[]): string[] {
   return [...named, ...variables].filter((path) => path !== undefined && path.startsWith("/")).map(String);
 }
 
-/** As npm reads them: `${NAME}` stands for a variable. */
+/** npm replaces `${NAME}` by a variable. */
 function expanded(value: string): string {
   return value.replaceAll(/\$\{([^}]+)\}/g, (whole, name: string) => process.env[name] ?? whole);
 }
@@ -114,7 +108,6 @@ function scriptsConfig(): string {
   return stringify(Object.fromEntries(told.map(([name, value]) => [name, withoutLogin(String(value))])));
 }
 
-/** Addresses of registries and proxies may have a name and password in them. */
 function withoutLogin(value: string): string {
   return value.replaceAll(/(\w+:\/\/)[^/@\s]*@/g, "$1");
 }

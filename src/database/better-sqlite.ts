@@ -9,7 +9,6 @@ import type { Database, OpenOptions } from "./driver.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Its own types do not say that a transaction returns what its function does. */
 type Connection = Omit<Sqlite.Database, "transaction"> & {
   transaction(perform: <Value>(work: () => Value) => Value): { immediate<Value>(work: () => Value): Value };
 };
@@ -19,19 +18,15 @@ type Driver = new (path: string, options: Sqlite.Options) => Connection;
 interface Installed {
   readonly Driver: Driver;
   readonly nativeBinding?: string;
-  /** Which file the binary is. */
   readonly mark: string;
 }
 
-/** Threads are told which binary whoever has begun them has loaded. */
+/** Threads read here which binary their process has loaded. */
 const LOADED = "headwater: binary of better-sqlite3";
 
 let known: Installed | undefined;
 
-/**
- * The driver's own JavaScript is built into this program, and takes the binary that was installed: so a thread loads fifteen
- * files less, for five milliseconds. The driver itself is loaded where another one is installed, or its binary lies elsewhere.
- */
+/** The driver's JavaScript is built into this program, so that a thread starts 5 ms faster. The installed driver is required when its version differs. */
 function installed(): Installed {
   const manifest = require.resolve("better-sqlite3/package.json");
   const nativeBinding = join(dirname(manifest), "build", "Release", "better_sqlite3.node");
@@ -44,7 +39,7 @@ function installed(): Installed {
   return isBuiltIn && isDriver(BuiltIn) ? { Driver: BuiltIn, nativeBinding, mark } : { Driver: require("better-sqlite3"), mark };
 }
 
-/** Two of SQLite's own in one process undo each other's locks: a thread that begins after an update fails. Throws PD_DATABASE_UNUSABLE. */
+/** Throws PD_DATABASE_UNUSABLE when the binary was replaced, as by an update. Two copies of SQLite in one process release each other's locks. */
 function requireLoaded(mark: string, path: string): void {
   const loaded = getEnvironmentData(LOADED);
   if (loaded === undefined || loaded === mark) return;
@@ -57,15 +52,15 @@ function isDriver(value: unknown): value is Driver {
   return typeof value === "function";
 }
 
-/** The driver of choice. Throws when its binary is not there, or not of this Node. */
+/** Throws when the binary is missing or was built for another Node. */
 export function openBetterSqlite(path: string, { isReadOnly = false, timeoutMs }: OpenOptions): Database {
-  // What cannot be loaded may be mended, and is looked at again.
+  // A failed load is not cached: the binary may be repaired.
   const found = known ?? installed();
   const { Driver, mark, ...own } = found;
   const db = new Driver(path, { timeout: timeoutMs, readonly: isReadOnly, ...own });
   if (known === undefined) setEnvironmentData(LOADED, mark);
   known = found;
-  // Made once: the driver makes four functions for each that it is given.
+  // The driver makes four functions for each that it wraps.
   const whole = db.transaction((work) => work());
   return {
     driver: "better-sqlite3",
@@ -74,7 +69,7 @@ export function openBetterSqlite(path: string, { isReadOnly = false, timeoutMs }
     prepareLists: (sql) => db.prepare<unknown[], readonly unknown[]>(sql).raw(),
     exec: (sql) => void db.exec(sql),
     pragma: (text) => db.pragma(text, { simple: true }),
-    // The outermost one waits for whoever else writes before anything is read.
+    // Immediate, so that it waits for other writers before reading.
     transaction: (work) => whole.immediate(work),
     get inTransaction() {
       return db.inTransaction;

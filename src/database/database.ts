@@ -14,17 +14,17 @@ const DRIVERS: readonly (readonly [DriverName, Driver])[] = [
 const ANOTHER_NODE =
   "Use Node 22.13 or later, which has SQLite itself; or run npm rebuild better-sqlite3, which wants a compiler where there is no ready binary";
 
-/** Threads are told which driver their process uses: two of SQLite's own in one process would undo each other's locks. */
+/** Threads read here which driver their process uses. Two copies of SQLite in one process release each other's locks. */
 const CHOSEN = "headwater: driver of the database";
 
 let chosen: { readonly name: DriverName; readonly open: Driver } | undefined;
 
-/** Opens a file, which is made when it is not there. Throws PD_DATABASE_UNUSABLE when this Node has no driver that works. */
+/** Creates the file when it does not exist. Throws PD_DATABASE_UNUSABLE when no driver works on this Node. */
 export function openDatabase(path: string, options: OpenOptions): Database {
   return chosenDriver().open(path, options);
 }
 
-/** Which driver this process uses. Throws PD_DATABASE_UNUSABLE. */
+/** Throws PD_DATABASE_UNUSABLE. */
 export function driverName(): DriverName {
   return chosenDriver().name;
 }
@@ -38,7 +38,7 @@ function chosenDriver(): { readonly name: DriverName; readonly open: Driver } {
   return chosen;
 }
 
-/** The first that works: the binary of one may be missing, or not be of this Node; the other came with Node 22.13. */
+/** Returns the first driver that works. Node has had `node:sqlite` since 22.13. */
 function choose(wanted: string | undefined): { name: DriverName; open: Driver } {
   const known = DRIVERS.map(([name]): string => name);
   if (wanted !== undefined && wanted !== "" && !known.includes(wanted))

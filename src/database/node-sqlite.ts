@@ -3,7 +3,7 @@ import type { Database, OpenOptions, Statement } from "./driver.ts";
 
 const require = createRequire(import.meta.url);
 
-/** What this uses of `node:sqlite`, which the types of the oldest Node do not know. */
+/** The types of the oldest supported Node lack `node:sqlite`. */
 interface NodeSqlite {
   readonly DatabaseSync: new (
     path: string,
@@ -15,7 +15,7 @@ interface NodeSqlite {
   };
 }
 
-/** SQLite's names of the primary codes that are told apart; the others are SQLITE_ERROR. */
+/** The result codes that callers distinguish. Others become SQLITE_ERROR. */
 const CODES: Readonly<Record<number, string>> = {
   5: "SQLITE_BUSY",
   6: "SQLITE_LOCKED",
@@ -28,7 +28,7 @@ const CODES: Readonly<Record<number, string>> = {
   26: "SQLITE_NOTADB",
 };
 
-/** The driver that Node has itself. Throws where it has none. */
+/** Throws when this Node has no `node:sqlite`. */
 export function openNodeSqlite(path: string, { isReadOnly = false, timeoutMs }: OpenOptions): Database {
   const { DatabaseSync } = loadQuietly();
   const db = named(() => new DatabaseSync(path, { readOnly: isReadOnly }));
@@ -69,7 +69,6 @@ export function openNodeSqlite(path: string, { isReadOnly = false, timeoutMs }: 
   };
 }
 
-/** What it prints when it is first loaded, that it may change, is meant for those who write programs. */
 function loadQuietly(): NodeSqlite {
   const warn = process.emitWarning.bind(process);
   process.emitWarning = () => {};
@@ -81,7 +80,7 @@ function loadQuietly(): NodeSqlite {
   }
 }
 
-/** Errors with SQLite's own code in the place of Node's one for all. */
+/** Replaces Node's single error code by SQLite's. */
 function named<Value>(work: () => Value): Value {
   try {
     return work();
@@ -92,7 +91,6 @@ function named<Value>(work: () => Value): Value {
   }
 }
 
-/** Transactions and, inside them, savepoints. */
 class Transactions {
   readonly #exec: (sql: string) => void;
   #depth = 0;
@@ -111,7 +109,7 @@ class Transactions {
       this.#exec(isInner ? `release ${name}` : "commit");
       return value;
     } catch (error) {
-      // A full disk may have ended the whole transaction already.
+      // A full disk may have rolled back the whole transaction.
       if (this.isOpen()) this.#exec(isInner ? `rollback to ${name}; release ${name}` : "rollback");
       throw error;
     } finally {
@@ -119,7 +117,7 @@ class Transactions {
     }
   }
 
-  /** SQLite tells by refusing to begin another. */
+  /** SQLite refuses a second `begin` inside a transaction. */
   isOpen(): boolean {
     if (this.#depth === 0) return false;
     try {

@@ -6,15 +6,14 @@ import { isRecord, parseJson } from "../domain/json.ts";
 import type { OtherProgram } from "../sandbox/enclosure.ts";
 import { runCommand } from "../system/run-command.ts";
 
-/** The Python interpreter of this machine, and the files it reads. */
 export interface Python extends OtherProgram {
   /** As in `3.11.7`. */
   readonly version: string;
-  /** The folder that contains pip. Undefined when pip is not installed. */
+  /** Undefined when pip is not installed. */
   readonly pipFolder?: string;
 }
 
-/** The beginning of a package set's name. Native code is built for one minor version of Python. */
+/** Prefix of package sets: native code is built for one minor version of Python. */
 export function setPrefix({ version }: Pick<Python, "version">): string {
   const [major, minor] = version.split(".");
   return `py-${major}.${minor}-`;
@@ -23,7 +22,6 @@ export function setPrefix({ version }: Pick<Python, "version">): string {
 const LEAST_MINOR = 9;
 const ASK_TIMEOUT_MS = 20_000;
 
-/** A script that prints the version, the path and the folders of the interpreter as JSON. */
 const QUESTION = `
 import importlib.util, json, os, sys, sysconfig
 paths = sysconfig.get_paths()
@@ -38,7 +36,7 @@ print(json.dumps({
 }))
 `;
 
-/** `given` is a command or a path. Throws PD_PYTHON_MISSING, which says what to install. */
+/** `given` is a command or a path. Throws PD_PYTHON_MISSING. */
 export async function findPython(given: string, signal: AbortSignal): Promise<Python> {
   const ran = await runCommand(given, ["-I", "-c", QUESTION], { folder: tmpdir(), signal, timeoutMs: ASK_TIMEOUT_MS }).catch((error: unknown) => {
     if (error instanceof PdError && error.code === "PD_STOPPING") throw error;

@@ -7,7 +7,6 @@ import type { Runner } from "../ports/runner.ts";
 import type { ChildSettings } from "../sandbox/child-process.ts";
 import { programFile } from "../system/program-files.ts";
 
-/** What makes components of code and runs them. */
 export interface CodePlugs<Packages extends PackageResolver> {
   readonly bundler: Bundler;
   readonly packages: Packages;
@@ -16,17 +15,14 @@ export interface CodePlugs<Packages extends PackageResolver> {
 
 export interface LatePythonSettings extends Omit<ChildSettings, "entry" | "interpreter"> {
   readonly home: string;
-  /** Command or path of the interpreter. */
   readonly python: string;
   readonly allowScripts: boolean;
-  /** Aborts when the server stops. */
   readonly signal: AbortSignal;
 }
 
-/** The entry of a step's process, in the folder of the Python files of this program. */
 const ENTRY = "main.py";
 
-/** Adds Python to the bundler, the package resolver and the runner. It looks for the interpreter when the first Python step is built. */
+/** Looks for the interpreter when the first Python step is built. */
 export class LatePython<Packages extends PackageResolver> implements AsyncDisposable {
   readonly #plugs: CodePlugs<Packages>;
   readonly #settings: LatePythonSettings;

@@ -4,16 +4,14 @@ import { join } from "node:path";
 import { parse } from "ini";
 import { isRecord } from "../domain/json.ts";
 
-/** The user's pip settings: the index, proxies and certificates. */
 export interface PipSettings {
   readonly env: Readonly<Record<string, string>>;
-  /** Files and folders that the settings name. */
   readonly readable: readonly string[];
 }
 
 const VARIABLES = /^(?:PIP_\w+|LANG|LC_\w+|(?:https?|no|all)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE)$/i;
 
-/** Reads the settings that pip would find in the home folder. Inside the wall pip has another home. */
+/** Inside the wall pip has another home folder. */
 export function pipSettings(environment: Readonly<Record<string, string | undefined>>, home = homedir()): PipSettings {
   const env = Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => (value !== undefined && VARIABLES.test(name) ? [[name, value]] : [])));
   const ofUser = [
@@ -24,7 +22,7 @@ export function pipSettings(environment: Readonly<Record<string, string | undefi
   const file = ofUser.find((path) => path !== undefined && existsSync(path));
   const files = ["/etc/pip.conf", ...(file === undefined ? [] : [file])].filter((path) => existsSync(path));
   const named = [...Object.values(env), ...files.flatMap(valuesIn)].flatMap(pathsIn);
-  // These two settings are meant for the user's own installs, and would break this one.
+  // These two are meant for the user's own installs and would break this one.
   const own = { PIP_REQUIRE_VIRTUALENV: "0", PIP_USER: "0" };
   return {
     env: { ...env, ...own, ...(file === undefined ? {} : { PIP_CONFIG_FILE: file }) },
@@ -37,7 +35,6 @@ function valuesIn(file: string): readonly string[] {
   return sections.flatMap((section) => (isRecord(section) ? Object.values(section).map(String) : []));
 }
 
-/** Folders of wheels, and certificates. */
 function pathsIn(value: string): readonly string[] {
   return value
     .split(/\s+/)

@@ -11,22 +11,20 @@ import type { Bundler, BuildResult } from "../ports/bundler.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Interpreter } from "./python-tool.ts";
 
-/** The file beside a step that lists its packages, as pip reads it. */
 const REQUIREMENTS = "requirements.txt";
 const CHECK_TIMEOUT_MS = 30_000;
-/** Characters of a step's text and the files beside it: far above what anybody writes, and a second's work for the parser. */
+/** Far above any real step. Parsing this much takes a second. */
 const MOST_CHARACTERS = 1_000_000;
 
 export interface PythonBundlerPorts {
   /** As in `3.11.7`. */
   readonly version: string;
   readonly python: Interpreter;
-  /** Where folders may be made for a moment. */
   readonly runFolder: string;
   readonly clock: Pick<Clock, "randomText">;
 }
 
-/** Parses a Python step with Python's own parser. None of its code runs. */
+/** None of the step's code runs. */
 export function pythonBundler(ports: PythonBundlerPorts): Bundler {
   return { bundle: (code) => bundle(ports, code), hashOf };
 }
@@ -41,7 +39,7 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
   if (!checked.hasHandler && problems.length === 0 && !checked.isScript)
     problems.push({ file: code.path, line: 1, text: "it has no handler: a step in Python needs def handler(pd)" });
   if (problems.length > 0) return { kind: "failed", problems };
-  // A list beside the code is all that is installed.
+  // A requirements file replaces the imported packages.
   const packages = distinct([...added.specs, ...(listed?.specs ?? importedPackages(checked.imports))]);
   return {
     kind: "built",
@@ -57,7 +55,7 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
   };
 }
 
-/** A newer Python runs what was written for an older one, as a rule; the other way round it may not even be read. */
+/** A newer Python usually runs code for an older one, but an older one may fail to parse it. */
 function olderThanWanted(version: string, wanted: string | undefined): readonly string[] {
   const [minor, wantedMinor] = [version, wanted ?? "3"].map((text) => Number(text.split(".")[1] ?? 0));
   if (wanted === undefined || minor === undefined || wantedMinor === undefined || minor >= wantedMinor) return [];
@@ -81,7 +79,6 @@ interface Checked {
   readonly imports: readonly (Place & { readonly name: string; readonly isCovered: boolean })[];
   readonly added: readonly (Place & { readonly requirement: string })[];
   readonly hasHandler: boolean;
-  /** It uses the older interface, and is run whole. */
   readonly isScript: boolean;
 }
 
@@ -111,7 +108,7 @@ async function check({ python, runFolder, clock }: PythonBundlerPorts, step: { p
   }
 }
 
-/** Of what a process says that has read a stranger's code, nothing is taken for granted. */
+/** The process has read untrusted code, so nothing is trusted. */
 function readResult(given: unknown): Checked | undefined {
   if (!isRecord(given)) return undefined;
   const list = (name: string): Record<string, unknown>[] => (Array.isArray(given[name]) ? given[name].filter(isRecord) : []);
@@ -158,7 +155,7 @@ function readAll(lines: readonly { readonly text: string; readonly place: Place 
   return { specs, problems };
 }
 
-/** Each package once; what is said first, with a version, counts. */
+/** The first spec with a version wins. */
 function distinct(specs: readonly PackageSpec[]): readonly PackageSpec[] {
   const found = new Map<string, PackageSpec>();
   for (const spec of specs)
@@ -167,7 +164,7 @@ function distinct(specs: readonly PackageSpec[]): readonly PackageSpec[] {
   return [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A source map in which each line is itself: so a place in the log is found as for other code. */
+/** An identity map, so that log positions resolve as for other code. */
 function lineMap({ path, text }: ComponentCode): string {
   const lines = text.split("\n").length;
   return JSON.stringify({ version: 3, sources: [path], names: [], mappings: `AAAA${";AACA".repeat(lines - 1)}` });

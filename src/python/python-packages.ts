@@ -17,16 +17,14 @@ import type { Interpreter } from "./python-tool.ts";
 export interface PythonPackagesSettings {
   readonly python: Python;
   readonly tool: Interpreter;
-  /** Folder of all installed packages. */
   readonly folder: string;
   readonly allowScripts: boolean;
   readonly clock: Pick<Clock, "randomText">;
 }
 
-/** In the folder of a set: its packages, and for which requirements they were chosen. pip writes into the first alone. */
+/** pip can write only to SITE. */
 const SITE = "site";
 const FACTS = "requirements.json";
-/** By what pip notes of a package: its name and version. */
 const DIST_INFO = /^(?<name>[A-Za-z0-9._]+)-(?<version>[^-]+)\.dist-info$/;
 const MOST_FACTS = 1_000_000;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
@@ -34,8 +32,8 @@ const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const SILENT_INDEX = /Retrying \(Retry\(|NewConnectionError|Max retries exceeded/;
 
 /**
- * Keeps one folder for each set of exact versions, named by their hash. pip installs into a folder beside it that is
- * renamed when it is whole. A set that was chosen for the same requirements is taken when the index does not answer.
+ * Keeps one folder per set of exact versions, named by a hash, which appears by a rename when complete. A set for the same requirements is used when the index
+ * is unreachable.
  */
 export class PythonPackages implements PackageResolver {
   readonly #settings: PythonPackagesSettings;
@@ -63,7 +61,6 @@ export class PythonPackages implements PackageResolver {
     const kept = specs.every(({ name }) => lock[name] !== undefined) ? await this.#known(requirements, lock) : undefined;
     if (kept !== undefined) return kept;
     const key = JSON.stringify(requirements);
-    // Steps that are deployed at the same time share one install.
     const install = this.#installs.get(key) ?? this.#install(specs, requirements, () => progress?.({ step: "installing", subject: requirements.join(", ") }));
     this.#installs.set(key, install);
     return install.finally(() => this.#installs.delete(key));
@@ -106,7 +103,7 @@ export class PythonPackages implements PackageResolver {
     }
   }
 
-  /** The newest set that was chosen for these requirements; `lock`: of these versions. */
+  /** The newest set for these requirements and, if given, the versions in `lock`. */
   async #known(requirements: readonly string[], lock?: PackageLock): Promise<ResolvedPackages | undefined> {
     const names = (await readdir(this.#settings.folder)).filter((name) => name.startsWith(this.#prefix));
     const found: { readonly folder: string; readonly lock: PackageLock; readonly at: number }[] = [];
@@ -120,7 +117,6 @@ export class PythonPackages implements PackageResolver {
     return newest === undefined ? undefined : { folder: newest.folder, lock: newest.lock };
   }
 
-  /** Returns undefined when the folder does not exist or is damaged. */
   async #factsOf(name: string): Promise<{ readonly requirements: readonly string[]; readonly lock: PackageLock } | undefined> {
     const facts = parseJson((await readPlainFile(join(this.locate(name), FACTS), MOST_FACTS).catch(() => undefined)) ?? "");
     if (!isRecord(facts) || !Array.isArray(facts["requirements"]) || !isRecord(facts["lock"]) || facts["name"] !== name) return undefined;
@@ -142,7 +138,6 @@ export class PythonPackages implements PackageResolver {
 
 const WORDS = ["install", "--no-input", "--disable-pip-version-check", "--no-cache-dir", "--retries", "1", "--timeout", "15", "--quiet"];
 
-/** Package → version, by the folders in which pip has noted them. */
 async function installed(site: string): Promise<PackageLock> {
   const versions = (await readdir(site)).flatMap((folder): [string, string][] => {
     const { name, version } = DIST_INFO.exec(folder)?.groups ?? {};
@@ -151,7 +146,7 @@ async function installed(site: string): Promise<PackageLock> {
   return Object.fromEntries(versions.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Of all files, in the order of their paths. A link is what it says, and is not followed. */
+/** A link counts as its target path. */
 async function contentHash(site: string): Promise<string> {
   const hash = createHash("sha256");
   const add = async (folder: string): Promise<void> => {
@@ -168,7 +163,6 @@ async function contentHash(site: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** pip's own words, turned into an error that names the import. */
 function installError(output: string, specs: readonly PackageSpec[], allowScripts: boolean): PdError {
   const details = { pip: output.slice(-4000) };
   const names = specs.map(({ name, importedAt }) => `${name} (wanted at ${importedAt})`).join(", ");

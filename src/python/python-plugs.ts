@@ -1,4 +1,4 @@
-/** All that is loaded when the first step in Python is met. */
+/** Loaded when the first Python step is built. */
 export { findPython } from "./interpreter.ts";
 export { pythonBundler } from "./python-bundler.ts";
 export { PythonPackages } from "./python-packages.ts";

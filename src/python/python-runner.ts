@@ -9,10 +9,8 @@ import { type StartTries, startUnit } from "../sandbox/start-unit.ts";
 import { processIfWanted, whileWanted } from "../sandbox/wanted-load.ts";
 
 const LOAD_DEADLINE_MS = 30_000;
-/** The file with facts about the step, beside its code. */
 const FACTS = "step.json";
 
-/** Runs Python steps in separate processes inside the wall. */
 export class PythonRunner implements Runner {
   readonly #settings: ChildSettings;
   readonly #stop = new AbortController();
@@ -20,7 +18,7 @@ export class PythonRunner implements Runner {
 
   readonly #python: Pick<Python, "version">;
 
-  /** `settings.interpreter`: Python. */
+  /** `settings.interpreter` must be Python. */
   constructor(settings: ChildSettings, python: Pick<Python, "version">) {
     this.#settings = settings;
     this.#python = python;
@@ -31,12 +29,11 @@ export class PythonRunner implements Runner {
     this.#refuseOtherPackages(code);
     const tries: StartTries = { signal, isStopping: () => this.#stop.signal.aborted, explain };
     const unit = await startUnit(() => this.#load(code, events, signal), tries);
-    // The workflow file declares the props of a Python step.
+    // The workflow file declares the props.
     unit.definition = { type: "action", props: code.bundle.python?.props ?? {}, hasRun: true };
     return unit;
   }
 
-  /** Its packages are loaded when it is. */
   prepare(): void {}
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -45,7 +42,7 @@ export class PythonRunner implements Runner {
     await Promise.all([...this.#children].map((child) => child.exited));
   }
 
-  /** Only the wall limits Python code: Node's permission model does not apply to it. */
+  /** Only the wall limits Python: Node's permission model does not apply to it. */
   #refuse({ allowsPrograms, isCutOff }: UnitCode): void {
     if (isCutOff === true)
       throw new PdError("PD_SANDBOX_UNAVAILABLE", "Cannot rehearse a step in Python: third parties are answered for in JavaScript alone", {
@@ -90,7 +87,6 @@ export class PythonRunner implements Runner {
   }
 }
 
-/** Its path, the files beside it, and of which kind each of its props is. */
 function factsOf({ map, python }: UnitCode["bundle"]): object {
   const { sources = [] }: { sources?: readonly string[] } = JSON.parse(map);
   const { files = {}, props = {}, hasHandler = true } = python ?? {};
@@ -101,7 +97,6 @@ function factsOf({ map, python }: UnitCode["bundle"]): object {
   return { path: sources[0] ?? "entry.py", files, kinds: Object.fromEntries(kinds), hasHandler };
 }
 
-/** What may have gone wrong when a step could not be loaded. */
 function explain(reason: string): string | undefined {
   return reason.startsWith("ModuleNotFoundError") ? "If the package of the module has another name, add the line: # pipedream add-package <name>" : undefined;
 }

@@ -4,16 +4,15 @@ import { type CommandResult, runCommand } from "../system/run-command.ts";
 import type { Python } from "./interpreter.ts";
 
 export interface ToolRun {
-  /** Where it starts, and may write. */
+  /** The working folder, which is writable. */
   readonly folder: string;
   readonly timeoutMs: number;
 }
 
-/** Python as a tool: it runs a file of this program, or pip, inside the wall where there is one. */
 export interface Interpreter {
-  /** `file`: of this program's own folder. */
+  /** `file` is in this program's own folder. */
   run(file: string, words: readonly string[], run: ToolRun): Promise<CommandResult>;
-  /** `readable`: what its settings name; `allowsPrograms`: packages may be built, which starts compilers. */
+  /** `readable` lists files that pip's settings name. Building packages starts compilers. */
   runPip(words: readonly string[], run: ToolRun & PipRights): Promise<CommandResult>;
 }
 
@@ -24,10 +23,9 @@ export interface PipRights {
   readonly allowsPrograms: boolean;
 }
 
-/** pip of the machine, for an interpreter that sees nothing else of the machine's packages. */
+/** Runs the machine's pip in an interpreter that sees no other packages. */
 const START_PIP = "import runpy, sys; sys.path.append(sys.argv.pop(1)); sys.argv[0] = 'pip'; runpy.run_module('pip', run_name='__main__', alter_sys=True)";
 
-/** `ownFolder`: of the Python files of this program. */
 export function pythonTool(python: Python, { enclosure, ownFolder, signal }: { enclosure: Enclosure; ownFolder: string; signal: AbortSignal }): Interpreter {
   const start = async (words: readonly string[], run: ToolRun & PipRights): Promise<CommandResult> => {
     const { folder, timeoutMs, env, readable, writable, allowsPrograms } = run;

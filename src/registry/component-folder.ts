@@ -4,11 +4,10 @@ import { join, relative, sep } from "node:path";
 import { type ComponentText, readComponentText } from "./component-text.ts";
 
 export interface FoundComponent extends ComponentText {
-  /** From the folder, with `/`. */
+  /** Relative, with `/`. */
   readonly path: string;
 }
 
-/** Why a file is no component of a registry: nothing finds it by a key, or no version can be told. */
 export type NoComponent = "no component" | "no key" | "no version" | "too large" | "cannot be read";
 
 interface ReadFile {
@@ -20,12 +19,11 @@ interface ReadFile {
 const CODE = /\.(mjs|cjs|js|mts|ts)$/;
 const NO_COMPONENT = /(\.d\.ts|\.(test|spec)\.\w+)$/;
 const SKIPPED = new Set(["node_modules", ".git", "dist", "coverage"]);
-/** No component is larger: what is holds data. */
+/** Larger files hold data, not components. */
 const MOST_BYTES = 1024 * 1024;
-/** Files that are open at once. */
 const MOST_OPEN = 32;
 
-/** A folder of components, looked at anew each time; only files that have changed are read again. */
+/** Each list reads only files that have changed. */
 export class ComponentFolder {
   readonly #folder: string;
   #read: ReadonlyMap<string, ReadFile> = new Map();
@@ -35,13 +33,13 @@ export class ComponentFolder {
     this.#folder = folder;
   }
 
-  /** In the order of their paths. Throws what the file system throws for the folder itself. */
+  /** In path order. Throws file system errors for the folder. */
   list(): Promise<readonly FoundComponent[]> {
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
     return this.#looking;
   }
 
-  /** Paths of the files that the last list has left out, by the reason. */
+  /** Paths left out of the last list, by reason. */
   get left(): ReadonlyMap<NoComponent, readonly string[]> {
     const left = new Map<NoComponent, string[]>();
     for (const [path, { content }] of this.#read)
@@ -60,7 +58,6 @@ export class ComponentFolder {
     return [...read.values()].flatMap(({ content }) => (typeof content === "string" ? [] : content));
   }
 
-  /** `undefined`: it has gone meanwhile, or cannot be read, which does not keep others from being found. */
   async #readOne(path: string): Promise<ReadFile | undefined> {
     const { mtimeMs, size }: Pick<Stats, "mtimeMs" | "size"> = await stat(path).catch(() => ({ mtimeMs: 0, size: -1 }));
     if (size < 0) return undefined;
@@ -75,7 +72,7 @@ export class ComponentFolder {
 function contentOf(text: string, path: string): FoundComponent | NoComponent {
   const found = readComponentText(text, path);
   if (typeof found === "object") return { ...found, path };
-  // What others import declares neither; what runs, or has props, was to be a component.
+  // Helper modules do not match. A file with `run` was meant as a component.
   const isMeant = /export\s+default|module\.exports|defineComponent/.test(text) && /\brun\s*(\(|:)/.test(text);
   return isMeant ? found : "no component";
 }

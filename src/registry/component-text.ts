@@ -1,7 +1,4 @@
-/**
- * What a component says of itself, read from its text: an index of thousands must not run them. Keys, names and
- * versions are literals in every published component (registry.md §1); what really counts is read by loading it.
- */
+/** Reads metadata from the text, because an index of thousands cannot run them. Loading a component reads the authoritative values. */
 
 export interface ComponentText {
   readonly key: string;
@@ -11,7 +8,6 @@ export interface ComponentText {
   readonly type: "source" | "action";
 }
 
-/** What is missing of a component that a registry can have, or the component. */
 export function readComponentText(text: string, path: string): ComponentText | "no key" | "no version" {
   const found = /(?:^|[{,])([ \t]*)(?:key|"key"):\s*(["'`])(\w+(?:-+\w+)+)\2/im.exec(text);
   if (found?.[3] === undefined) return "no key";
@@ -25,14 +21,14 @@ export function readComponentText(text: string, path: string): ComponentText | "
   return { key, name: member("name") || key, description: member("description"), version, type: type === "action" ? "action" : "source" };
 }
 
-/** The line that the key stands on, where the other members may be as well. */
+/** The key's line, which may hold the other members too. */
 function lineAt(text: string, index: number): string {
   const start = text.charAt(index) === "\n" ? index + 1 : index;
   const [line = ""] = text.slice(text.lastIndexOf("\n", start - 1) + 1).split("\n", 1);
   return line;
 }
 
-/** The text literal of a member that stands as deep as the key does; parts joined by `+` are joined. `before`: pattern. */
+/** Requires the key's indentation. Joins parts with `+`. `before` is a pattern. */
 function literalAt(text: string, before: string, name: string): string | undefined {
   const start = new RegExp(`${before}(?:${name}|"${name}"):\\s*`, "m").exec(text);
   if (start === null) return undefined;

@@ -11,15 +11,15 @@ import { sendRequest } from "../system/fetch-client.ts";
 import { type CommandSettings, runCommand } from "../system/run-command.ts";
 
 const TIMEOUT_MS = 120_000;
-/** Of an archive that is downloaded, and of what it holds; the whole public registry has less. */
+/** The whole public registry is smaller. */
 const MOST_BYTES = 500 * 1024 * 1024;
 const MOST_FILES = 200_000;
-/** What is read at a time is inflated at once, to a thousand times as much. */
+/** Each chunk is inflated at once, up to a thousand times. */
 const READ_BYTES = 65_536;
 
 /**
- * Fetches the newest version of an npm package into an empty folder; its scripts are not run. Resolves to where it is,
- * `undefined` when the registry has no such package. Throws PD_REGISTRY_UNREACHABLE.
+ * Fetches the newest version into an empty folder, without running scripts. Resolves to the content's folder, or to undefined when the package does not exist.
+ * Throws PD_REGISTRY_UNREACHABLE.
  */
 export async function fetchPackage(name: string, folder: string, { npm, signal }: { npm: Npm; signal: AbortSignal }): Promise<string | undefined> {
   const words = ["pack", name, "--loglevel=error", "--pack-destination", folder];
@@ -33,7 +33,7 @@ export async function fetchPackage(name: string, folder: string, { npm, signal }
   return folder;
 }
 
-/** Clones a repository into an empty folder, `#branch` or `#tag` behind its address, without its history. Resolves to where it is. */
+/** Clones into an empty folder, without history. The address may end in `#branch` or `#tag`. */
 export async function cloneRepository(location: string, folder: string, signal: AbortSignal): Promise<string> {
   const [given = "", branch] = location.split("#");
   const { url, env } = withoutCredentials(given);
@@ -45,18 +45,15 @@ export async function cloneRepository(location: string, folder: string, signal: 
   return target;
 }
 
-/** What Git asks for a name and password; it does so for the host that they are of, not for one that it is sent on to. */
+/** Git asks for a login only for the URL's origin, not for redirects. */
 const CREDENTIAL_HELPER = `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$PD_GIT_USER" "$PD_GIT_PASSWORD"; }; f`;
 
-/**
- * Git keeps the address that it was given in the clone, and everybody on the machine sees it among the processes: a name
- * and password go through the environment.
- */
+/** The login goes through the environment: Git stores the address in the clone, and all users can see command lines. */
 function withoutCredentials(url: string): { url: string; env: Record<string, string> } {
   const login = loginOf(url);
   if (login === undefined) return { url, env: {} };
   const config = [
-    // Whatever else keeps passwords neither gets these nor is asked for others.
+    // Other credential helpers neither store nor supply logins.
     ["credential.helper", ""],
     [`credential.${new URL(url).origin}.helper`, CREDENTIAL_HELPER],
   ];
@@ -71,7 +68,7 @@ function withoutCredentials(url: string): { url: string; env: Record<string, str
   };
 }
 
-/** Downloads a tarball and unpacks it into an empty folder, without its first one. Resolves to where it is. */
+/** Unpacks into an empty folder, without the top folder. */
 export async function fetchTarball(url: string, folder: string): Promise<string> {
   const archive = join(folder, "archive.tgz");
   try {
@@ -85,20 +82,20 @@ export async function fetchTarball(url: string, folder: string): Promise<string>
   return folder;
 }
 
-/** fetch refuses addresses with a name and password in them. */
+/** fetch rejects addresses with a login. */
 function credentialsOf(url: string): Record<string, string> {
   const login = loginOf(url);
   return login === undefined ? {} : { authorization: `Basic ${basicToken(login.user, login.password)}` };
 }
 
-/** Name and password of an HTTP address; `undefined`: it has neither. */
+/** The login of an HTTP address. Undefined when it has none. */
 function loginOf(url: string): { user: string; password: string } | undefined {
   if (!/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
   const { username, password } = new URL(url);
   return username === "" && password === "" ? undefined : { user: decoded(username), password: decoded(password) };
 }
 
-/** A `%` that stands for itself stays one. */
+/** Keeps a `%` that is not an escape. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -107,7 +104,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Commit of a checkout; `undefined` when the folder is none. */
+/** Undefined when the folder is not a checkout. */
 export async function commitOf(folder: string, signal: AbortSignal): Promise<string | undefined> {
   const { code, output } = await git(["rev-parse", "HEAD"], { folder, signal });
   return code === 0 ? output.trim() : undefined;
@@ -116,7 +113,7 @@ export async function commitOf(folder: string, signal: AbortSignal): Promise<str
 async function unpack(archive: string, folder: string): Promise<void> {
   let [bytes, files] = [0, 0];
   let problem: string | undefined;
-  // It is asked where nobody would catch what it throws.
+  // tar calls it where a throw would not be caught.
   const filter = (path: string, entry: { size?: number }): boolean => {
     bytes += entry.size ?? 0;
     files += 1;
@@ -142,13 +139,12 @@ function atMost(limit: number) {
   };
 }
 
-/** Never asks anybody for a password. */
 function git(words: readonly string[], { env, ...settings }: CommandSettings) {
   const quiet = { GIT_TERMINAL_PROMPT: "0", GIT_SSH_COMMAND: "ssh -oBatchMode=yes" };
   return runCommand("git", words, { ...settings, timeoutMs: TIMEOUT_MS, env: { ...quiet, ...env } });
 }
 
-/** npm's own words for what went wrong: its last lines speak of a log file. */
+/** The last lines refer to a log file. */
 function reasonOf(output: string): string | undefined {
   const lines = output.split("\n").map((line) => line.replace(/^npm (error|ERR!) ?/, "").trim());
   return lines.find((line) => line !== "" && !/^(code|errno|syscall) |complete log/.test(line));

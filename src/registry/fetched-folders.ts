@@ -8,21 +8,20 @@ import { removeFolder } from "../system/remove-folder.ts";
 const PARTIAL = ".partial-";
 const OLD = ".old-";
 
-/** What lies right below the root: a registry, with all that was fetched for it. */
+/** A registry with everything fetched for it. */
 class Branch {
   readonly lock = new SharedLock();
-  /** Raised when it is removed: what is on its way is for nobody then. */
+  /** Increased by a removal, so that earlier fetches are discarded. */
   generation = 0;
 }
 
-/** Folders whose content is fetched as a whole, never in parts, and stays while it is read. */
+/** Folders that are fetched as a whole, and not replaced while they are read. */
 export class FetchedFolders {
   readonly #root: string;
-  /** Folder → what is being fetched into it. */
   readonly #running = new Map<string, Promise<boolean>>();
   readonly #branches = new Map<string, Branch>();
 
-  /** Removes what killed fetches left below `root`, and puts back what they had moved away. */
+  /** Removes leftovers of killed fetches and puts back what they had moved aside. */
   static async open(root: string, log: Log): Promise<FetchedFolders> {
     const folders = new FetchedFolders(root);
     await folders.#sweep(root, log);
@@ -34,9 +33,8 @@ export class FetchedFolders {
   }
 
   /**
-   * Fills an empty folder, which then takes the place of `folder`; `fill` tells where in it the content is, or
-   * `undefined` when there is none. Whoever wants the same meanwhile gets what is on its way. Throws PD_CONFLICT when the
-   * folder is removed meanwhile.
+   * Replaces `folder` by the content that `fill` puts into an empty folder. `fill` returns the content's place in it, or undefined. Concurrent calls share a
+   * fetch. Throws PD_CONFLICT when the registry is removed during the fetch.
    */
   replace(folder: string, fill: (partial: string) => Promise<string | undefined>): Promise<boolean> {
     const branch = this.#branchOf(folder);
@@ -49,12 +47,11 @@ export class FetchedFolders {
     return replacing;
   }
 
-  /** Nothing takes its place, and nobody removes it, until `read` is done. */
+  /** Keeps `folder` until `read` has settled. */
   reading<Value>(folder: string, read: () => Promise<Value>): Promise<Value> {
     return this.#isBelow(folder) ? this.#branchOf(folder).lock.reading(read) : read();
   }
 
-  /** Removes what lies right below the root under this path, with all in it. */
   async remove(folder: string): Promise<void> {
     const branch = this.#branchOf(folder);
     await branch.lock.alone(async () => {
@@ -67,7 +64,7 @@ export class FetchedFolders {
   async #replace(folder: string, { branch, fill }: { branch: Branch; fill: (partial: string) => Promise<string | undefined> }): Promise<boolean> {
     const { generation } = branch;
     await mkdir(this.#root, { recursive: true });
-    // Beside all that may be removed meanwhile.
+    // Outside of what may be removed during the fetch.
     const partial = await mkdtemp(join(this.#root, PARTIAL));
     try {
       const filled = await fill(partial);
@@ -99,7 +96,7 @@ export class FetchedFolders {
   async #sweep(folder: string, log: Log): Promise<void> {
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
       const path = join(folder, entry.name);
-      // It was moved away, and nothing came in its place.
+      // It was moved aside and not replaced.
       const place = entry.name.startsWith(OLD) ? join(folder, entry.name.slice(OLD.length)) : undefined;
       if (place !== undefined && !existsSync(place)) await rename(path, place);
       else if (entry.name.startsWith(PARTIAL) || place !== undefined) await removeFolder(path, log);
@@ -108,7 +105,7 @@ export class FetchedFolders {
   }
 }
 
-/** Many read at once; whoever changes something is alone, and comes before those who read later. */
+/** Many readers or one writer. Writers go before later readers. */
 class SharedLock {
   #readers = 0;
   #changing: Promise<unknown> = Promise.resolve();
@@ -137,7 +134,7 @@ class SharedLock {
   }
 }
 
-/** For a moment there is neither; should the new one not get there, the old one is put back. */
+/** Puts the old folder back on failure. In between, neither exists. */
 async function exchange(filled: string, folder: string): Promise<void> {
   const old = join(dirname(folder), OLD + basename(folder));
   await rm(old, { recursive: true, force: true });

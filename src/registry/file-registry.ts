@@ -18,7 +18,6 @@ import { readIfThere } from "../system/whole-files.ts";
 import { isThere } from "../system/is-there.ts";
 
 export interface FileRegistrySettings {
-  /** Where fetched registries are kept. */
   readonly folder: string;
   readonly npm: Npm;
   readonly clock: Clock;
@@ -26,30 +25,23 @@ export interface FileRegistrySettings {
   readonly signal: AbortSignal;
 }
 
-/** For so long a package that was not there is not asked for again. */
 const MISSING_HOLDS_MS = 10 * 60_000;
 
-/** For so long a folder is waited for that is only asked whether it can be read. */
 const PATIENCE_MS = 2000;
 
-/** A folder of components that is searched as one. */
 interface Root {
   readonly folder: string;
-  /** From the registry's own root, with a `/` at its end; or empty. */
+  /** Relative to the registry's root. Ends in `/`, or is empty. */
   readonly prefix: string;
 }
 
-/**
- * Registries as folders on this machine's disk: those of the user as they are, others fetched into PD_HOME.
- */
+/** The user's folders in place, others fetched into PD_HOME. */
 export class FileRegistry implements ComponentRegistry {
   readonly #settings: FileRegistrySettings;
-  /** By their paths. */
   readonly #folders = new Map<string, ComponentFolder>();
   readonly #fetched: FetchedFolders;
-  /** Folder → whether it can be read, while that is not known. */
   readonly #looking = new Map<string, Promise<string | undefined>>();
-  /** Packages that an npm registry does not have, and when it said so. */
+  /** When the registry reported a package as missing, by folder. */
   readonly #missing = new Map<string, number>();
 
   static async open(settings: FileRegistrySettings): Promise<FileRegistry> {
@@ -86,7 +78,7 @@ export class FileRegistry implements ComponentRegistry {
 
   async problem({ kind, location }: Registry): Promise<string | undefined> {
     if (kind !== "folder") return undefined;
-    // One that lies on another machine may keep whoever asks for ever, and each look one of Node's few threads.
+    // A folder on another machine may never answer, and each check blocks one of Node's few threads.
     const looking = this.#looking.get(location) ?? lookAt(location).finally(() => this.#looking.delete(location));
     this.#looking.set(location, looking);
     return Promise.race([looking, wait(PATIENCE_MS, `${location} does not answer`, { ref: false })]);
@@ -138,11 +130,10 @@ export class FileRegistry implements ComponentRegistry {
   }
 
   #folderOf(registry: Registry): string {
-    // An address that cannot be opened is no address to look for here.
+    // The location may be sealed, and reading it throws when its key is lost.
     return registry.kind === "folder" ? registry.location : join(this.#settings.folder, registry.name);
   }
 
-  /** Everything of the registry that is here. */
   async #roots(registry: Registry): Promise<readonly Root[]> {
     const folder = this.#folderOf(registry);
     if (registry.kind === "npm") {
@@ -156,7 +147,6 @@ export class FileRegistry implements ComponentRegistry {
     return [{ folder, prefix: "" }];
   }
 
-  /** The package of one app, fetched when it is not here. */
   async #packageOf(registry: Registry, app: string): Promise<readonly Root[]> {
     if (!isAppSlug(app)) return [];
     const folder = join(this.#folderOf(registry), app);
@@ -199,7 +189,7 @@ export class FileRegistry implements ComponentRegistry {
   }
 }
 
-/** Why a folder cannot be read; `undefined`: it can. */
+/** Undefined when readable. */
 function lookAt(folder: string): Promise<string | undefined> {
   return readdir(folder).then(
     () => undefined,
@@ -207,7 +197,7 @@ function lookAt(folder: string): Promise<string | undefined> {
   );
 }
 
-/** What npm and tarballs bring has no commit; the folder around may have one. */
+/** npm and tarballs have no commit, but a folder around them may. */
 function isCheckout({ kind }: Registry): boolean {
   return kind === "folder" || kind === "git";
 }
@@ -217,7 +207,7 @@ async function packageOf({ kind }: Registry, folder: string): Promise<string | u
   return isJsonObject(manifest) ? `${String(manifest["name"])}@${String(manifest["version"])}` : undefined;
 }
 
-/** An address that is none is not quoted: what it was meant to hide may stand anywhere in it. */
+/** An invalid address is not quoted, because it may contain a password. */
 function checkedAddress(registry: Registry): Registry {
   const [address = ""] = registry.location.split("#");
   if (!/^https?:/i.test(address) || URL.canParse(address)) return registry;

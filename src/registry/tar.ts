@@ -1,2 +1,2 @@
-/** Loaded when an archive is unpacked. A file of its own, so that its names are there in the bundle as well. */
+/** A separate module, so that its export names survive bundling. */
 export { extract } from "tar";

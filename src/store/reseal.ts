@@ -5,26 +5,26 @@ import { sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
 import type { Seals } from "./sealed-store.ts";
 
 /**
- * Everything that is not sealed with the newest key. Earlier keys are given up once nothing needs them: what cannot be
- * opened stays as it is, tells so when it is used, and may still be put back where it was. Tells of how many that is so.
+ * Seals everything that lacks the newest key. Returns how many secrets could not be opened. They stay unchanged and earlier keys are kept, because the key they
+ * need may come back.
  */
 export async function reseal(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<number> {
   let wasClear = false;
   let [first, before]: (string | undefined)[] = [];
-  // What somebody has changed meanwhile is left for the next pass; a pass that finds nothing old is the last.
+  // Secrets that others change during a pass are left for the next pass.
   for (;;) {
-    // Writes come one after the other: what was sealed with an earlier key and is on its way has arrived by then.
+    // Writes run in order: after this one, no secret with an earlier key is still queued.
     await store.shrink();
     const pass = await resealOnce(store, { vault, seals });
     wasClear ||= pass.wasClear;
-    // What was written by another hand may not be found under the text that stands for it: it is not tried for ever.
+    // A row edited by hand may not match its replacement's condition. Stop when a pass finds the same rows again.
     const isStuck = pass.found.length > 0 && pass.found.join() === before;
     if (pass.found.length === 0 || isStuck) {
-      // Not at each start for what is stuck alone.
+      // Stuck rows alone do not cause a scrub at every start.
       if (wasClear && (!isStuck || first !== before)) await store.scrub();
       const left = pass.skipped + (isStuck ? pass.count : 0);
       if (left > 0) return left;
-      // They are many and of use for a while: none is kept under a key that has gone.
+      // Recordings are many and short-lived, so they are not resealed.
       await store.dropRecordings();
       await vault.forgetOldKeys();
       return 0;
@@ -35,11 +35,9 @@ export async function reseal(store: Store, { vault, seals }: { vault: Vault; sea
 }
 
 interface Pass {
-  /** What was old: each by its id, and what lies there. */
   readonly found: readonly string[];
   readonly wasClear: boolean;
   readonly count: number;
-  /** So many could not be opened. */
   readonly skipped: number;
 }
 

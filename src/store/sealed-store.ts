@@ -13,11 +13,9 @@ import { SEALED_MEMBER, type Vault, sealedWith } from "../ports/vault.ts";
 import { isEmpty, sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
 
 /**
- * A store whose secrets lie sealed: values and variables of sources, signing keys of webhooks, addresses of registries.
- * What lies there in clear, or under an earlier key, is sealed anew before it resolves. Values of sources and
- * credentials are opened when they are looked at: whoever lists thousands reads the secrets of none, and throws
- * PD_SECRET_KEY_WRONG for one that cannot be opened when it is used. `sealedTexts`: what is known to lie there, and nobody has
- * written since.
+ * A store with sealed secrets: values and variables of sources, signing keys, credentials, registry addresses. Resolves once all have the newest key. A secret
+ * is opened on first access, so lists decrypt nothing and a broken secret throws PD_SECRET_KEY_WRONG only where it is used. `sealedTexts` comes from
+ * `sealedTextsIn`, with no writes since.
  */
 export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: SealedTexts): Promise<Store & Resealing> {
   const seals = new Seals(vault);
@@ -47,7 +45,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
         await vault.rotate();
         return (await import("./reseal.ts")).reseal(store, { vault, seals });
       };
-      // One after the other: an earlier key is given up only when nothing needs it.
+      // In sequence, because each rotation forgets the earlier keys at its end.
       const rotated = rotating.then(rotate, rotate);
       rotating = rotated;
       return rotated;
@@ -59,7 +57,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
   return sealed;
 }
 
-/** One text of each key that something in a store is sealed with, by the id of the key; `undefined`: of what lies in clear. */
+/** One text per key, by key id. The id is undefined for clear text. */
 export type SealedTexts = ReadonlyMap<string | undefined, string>;
 
 export async function sealedTextsIn(store: Store): Promise<SealedTexts> {
@@ -72,14 +70,12 @@ export async function sealedTextsIn(store: Store): Promise<SealedTexts> {
   return found;
 }
 
-/** Ids of the keys that these are sealed with. */
 export function keysOf(texts: SealedTexts): ReadonlySet<string> {
   return new Set([...texts.keys()].filter((id) => id !== undefined));
 }
 
-/** What a sealed store can do besides. */
 export interface Resealing {
-  /** Makes a new key and seals everything with it; a stop in between is made up for at the next start. Tells how many could not be opened: they stay, and so do their keys. */
+  /** The next start completes an interrupted rotation. Resolves to the number of secrets that could not be opened. */
   rotateSecrets(): Promise<number>;
 }
 
@@ -87,7 +83,6 @@ function opened<Value>(found: Value | undefined, open: (found: Value) => Value):
   return found === undefined ? undefined : open(found);
 }
 
-/** Of what third parties answered a step. */
 function placeOf(run: RunId, path: string): string {
   return `recording ${run} ${path}`;
 }
@@ -101,7 +96,7 @@ function once<Value>(make: () => Value): () => Value {
   return () => (made ??= { value: make() }).value;
 }
 
-/** Of one source, each opened when it is looked at, once: one that cannot be opened hides no other. */
+/** Opens each secret on first access, so that a broken one does not hide the others. */
 class OpenedSecrets {
   readonly #seals: Seals;
   readonly #sealed: SourceSecrets;
@@ -130,7 +125,6 @@ class OpenedSecrets {
   }
 }
 
-/** One of many: its record is made when somebody looks at it. */
 class OpenedSource implements StoredSource {
   readonly #seals: Seals;
   #stored: StoredSource;
@@ -169,7 +163,7 @@ function accessorOf(name: SecretName): PropertyDescriptor {
   };
 }
 
-/** Own members, so that a copy has the secrets. The same for all sources: V8 else makes a shape for each, and there may be thousands. */
+/** Own properties, so that copies include them. Shared, because V8 would make a shape for each of thousands of sources. */
 const ACCESSORS = { configured: accessorOf("configured"), setAside: accessorOf("setAside"), env: accessorOf("env") };
 
 function giveSecrets<Source extends object>(source: Source, secrets: OpenedSecrets): asserts source is Source & Pick<SourceSecrets, SecretName> {
@@ -177,7 +171,7 @@ function giveSecrets<Source extends object>(source: Source, secrets: OpenedSecre
   Object.defineProperties(source, ACCESSORS);
 }
 
-/** Each secret is sealed for the place that it lies in, so that none can stand in for another. */
+/** Seals each secret for its place, so that it cannot be used in another. */
 export class Seals {
   readonly #vault: Vault;
 
@@ -199,9 +193,8 @@ export class Seals {
     return { outline, source: this.openSource(source), provenance };
   }
 
-  /** Secrets are opened when they are looked at, once. */
   openSource({ configured, setAside, env, ...rest }: DeployedComponent): DeployedComponent {
-    // Left out before they are put in: an accessor in the place of a value makes a table of an object.
+    // `rest` lacks the values, because V8 makes a dictionary of an object when an accessor replaces a value.
     giveSecrets(rest, new OpenedSecrets(this, { id: rest.id, configured, setAside, env }));
     return rest;
   }
@@ -233,7 +226,7 @@ export class Seals {
     return recording === undefined ? step : { ...step, recording: this.#vault.seal(recording, placeOf(run.id, record.path)) };
   }
 
-  /** One whose key has gone counts as dropped. */
+  /** A recording whose key is lost counts as dropped. */
   openRecording(text: string, { id, path }: { readonly id: RunId; readonly path: string }): readonly (readonly [string, string])[] {
     try {
       return [[path, this.#vault.open(text, placeOf(id, path))]];
@@ -247,7 +240,7 @@ export class Seals {
     return change.secret === undefined ? change : { ...change, secret: this.#vault.seal(change.secret, `webhook ${id}`) };
   }
 
-  /** Opened when they are looked at, once: one that cannot be opened is in nobody else's way. */
+  /** Opens secrets on first access, as OpenedSecrets does. */
   openWebhook(webhook: Webhook): Webhook {
     const place = `webhook ${webhook.id}`;
     const secret = once(() => this.#vault.open(webhook.secret, place));
@@ -268,7 +261,6 @@ export class Seals {
     return { ...rest, credentials: this.#sealAll({ credentials: account.credentials, oauth }, `account ${account.id}`) };
   }
 
-  /** Opened when they are looked at, once. */
   openAccount(account: Account): Account {
     if (textOf(account.credentials) === "") return account;
     const opened = once(() => this.#openAll(account.credentials, `account ${account.id}`));

@@ -61,7 +61,7 @@ function memorySaved(shelves: Shelves): Pick<ComponentStore, SavedVerbs> {
   };
 }
 
-/** Throws PD_CONFLICT when another source has its slug, also one that is being deployed. */
+/** Throws PD_CONFLICT when another source has the slug, even one still being deployed. */
 function claimSlug({ sources }: Shelves, { id, slug }: DeployedComponent): void {
   const isTaken = [...sources.values()].some(({ source }) => source.slug === slug && source.id !== id);
   if (isTaken) throw new PdError("PD_CONFLICT", `Cannot take the slug "${slug}": another source has it`);
@@ -119,7 +119,6 @@ function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
   };
 }
 
-/** Older versions that nothing refers to go. */
 function noteVersion({ sources, invocations, runs }: Shelves, { id, version: number, updatedAt: at }: DeployedComponent, component: SavedComponent): void {
   const kept = sources.get(id);
   if (kept === undefined) return;
@@ -135,7 +134,7 @@ function noteVersion({ sources, invocations, runs }: Shelves, { id, version: num
   kept.versions = [noted, ...kept.versions.filter((known) => known !== before && stays(known))];
 }
 
-/** A timer whose plan is the same goes on where it stands, which may be further than the caller knows. */
+/** A timer with the same plan keeps its position, which may be further than the caller knows. */
 function isSamePlan({ nextAt: _one, ...left }: Timer, { nextAt: _other, ...right }: Timer): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
@@ -202,7 +201,6 @@ function keptSource(source: DeployedComponent, { state = {}, cache = {}, events 
   };
 }
 
-/** With all that belongs to it. */
 function forget(shelves: Shelves, id: string): void {
   shelves.sources.delete(id);
   for (const { source } of shelves.sources.values()) if (source.workflowId === id) forget(shelves, source.id);

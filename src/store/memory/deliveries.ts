@@ -5,7 +5,7 @@ import { emitterKey, keysReaching, reaches } from "../../domain/subscription.ts"
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
 import type { KeptDelivery, Shelves } from "./shelves.ts";
 
-/** Writes a delivery for each listener that a call's messages reach; returns who got one that is to be sent now. */
+/** Returns listeners with a delivery due now. */
 export function publish(shelves: Shelves, published: Published): readonly ListenerId[] {
   const { sourceId, at } = published;
   const listeners = shelves.subscriptions.filter(({ emitterId }) => keysReaching(sourceId).includes(emitterKey(emitterId)));
@@ -35,7 +35,6 @@ export function publish(shelves: Shelves, published: Published): readonly Listen
   return [...woken];
 }
 
-/** What is pending for a listener that has become inactive is missed. */
 export function miss({ deliveries }: Shelves, listenerId: string): void {
   for (const kept of deliveries) if (kept.delivery.listenerId === listenerId && kept.delivery.state === "pending") settle(kept, "missed");
 }
@@ -70,7 +69,6 @@ function recordAttempt(shelves: Shelves, { delivery: { id, attemptCount, nextAt,
   return true;
 }
 
-/** The longest due first, and of those the first that was made. */
 function inTurn(one: Pick<Delivery, "id" | "nextAt">, other: Pick<Delivery, "id" | "nextAt">): number {
   return (one.nextAt ?? 0) - (other.nextAt ?? 0) || (numberOfDelivery(one.id) ?? 0) - (numberOfDelivery(other.id) ?? 0);
 }
@@ -119,7 +117,7 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
     async retryDelivery(id, now) {
       const kept = find(id);
       if (kept === undefined) return false;
-      // One more attempt at least, however many there were.
+      // Allows at least one more attempt.
       kept.delivery = { ...kept.delivery, state: "pending", nextAt: now, attemptCount: Math.min(kept.delivery.attemptCount, MOST_ATTEMPTS - 1) };
       return true;
     },
@@ -133,7 +131,7 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
   };
 }
 
-/** The run that an event was the trigger of is its delivery. */
+/** A message that starts a run counts as delivered. */
 export function received(shelves: Shelves, listenerId: DeployedId, messageId: string): void {
   for (const kept of shelves.deliveries) {
     if (kept.delivery.listenerId !== listenerId || kept.delivery.messageId !== messageId) continue;

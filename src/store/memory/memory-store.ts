@@ -17,7 +17,7 @@ import { memoryRuns } from "./runs.ts";
 import type { KeptSource, Shelves } from "./shelves.ts";
 import { memoryWorkflows } from "./workflows.ts";
 
-/** A Store that ends with its process: for tests, and for what is tried out. Stores on the same shelves are hosts beside each other. */
+/** For tests and trials. Stores that share shelves act as several hosts. */
 export function memoryStore(shelves: Shelves): Store {
   return {
     ...memoryComponents(shelves),
@@ -41,7 +41,6 @@ export function memoryStore(shelves: Shelves): Store {
   };
 }
 
-/** It takes up no disk; what is counted is counted. */
 function memoryUsage(shelves: Shelves): Pick<Store, "backlog" | "usage"> {
   return {
     backlog: async () => ({
@@ -70,7 +69,7 @@ function memoryTimers(shelves: Shelves): TimerStore {
         ({ prop, schedule, anchorAt }) => prop === timer.prop && anchorAt === timer.anchorAt && isSameJson({ ...schedule }, { ...timer.schedule }),
       );
       const isMoved = stands === undefined ? instants.some((instant) => known(kept, instant) !== undefined) : stands.nextAt !== timer.nextAt;
-      // Asked once more, since its answer was lost: the same invocation has it.
+      // A repeated call whose first answer was lost: this invocation has claimed the instant already.
       if (isMoved) return instants.some((claim) => claim.state === "running" && known(kept, claim)?.invocationId === claim.invocationId);
       kept.instants.push(...instants.filter((instant) => known(kept, instant) === undefined));
       if (stands !== undefined) kept.timers = kept.timers.map((one) => (one === stands ? moved(stands, to) : one));
@@ -265,7 +264,6 @@ function memorySecrets(shelves: Shelves): Omit<SecretStore, "listSourceSecrets" 
 
 function memoryRetention(shelves: Shelves): Pick<Store, "findPrunable" | "prune" | "pruneDeliveries"> {
   return {
-    // To look costs as much as to remove.
     findPrunable: async (ids) => ids,
     async prune(id, { maxEvents, maxInvocations, maxAgeMs }: Retention, now) {
       const kept = shelves.sources.get(id);

@@ -10,7 +10,6 @@ import { publish, received } from "./deliveries.ts";
 import { type KeptSource, type Shelves, change, stateOf } from "./shelves.ts";
 import { writeStep } from "./workflows.ts";
 
-/** Events that one step may release. */
 const BATCH = 200;
 
 interface Origin {
@@ -18,7 +17,6 @@ interface Origin {
   readonly at: number;
 }
 
-/** Runs, the events that they emit, and those that they postpone. */
 export function memoryRuns(shelves: Shelves): RunStore & EventStore & PostponedStore {
   const { sources, invocations } = shelves;
   return {
@@ -45,7 +43,7 @@ export function memoryRuns(shelves: Shelves): RunStore & EventStore & PostponedS
             : known,
         );
       if (trigger.kind === "event") received(shelves, sourceId, trigger.messageId);
-      // A step that is tried again has not failed its run.
+      // A retried step does not fail its run.
       const failed = step === undefined ? { invocation } : { invocation, run: step.run };
       return { events: stored, listeners: publish(shelves, { sourceId, ...origin, events: stored, logs, logChunk: shelves.nextNumber(), ...failed }) };
     },
@@ -77,7 +75,7 @@ function memoryInvocations({ invocations }: Shelves): Pick<RunStore, "getInvocat
     getInvocation: async (id) => invocations.get(id)?.invocation,
     async listInvocations(sourceId, { limit, before }) {
       const all = [...invocations.values()].filter(({ invocation }) => invocation.sourceId === sourceId).map(({ invocation }) => invocation);
-      // What is gone has nothing before it that is kept.
+      // When `before` was deleted, no older invocation is kept.
       const end =
         before === undefined
           ? all.length
@@ -220,7 +218,7 @@ function memoryPostponed(shelves: Shelves): PostponedStore {
   };
 }
 
-/** The source as long as it is owned under this fence. */
+/** Throws PD_NOT_STORED when the fence is stale. */
 function owned({ sources }: Shelves, id: DeployedId, fence: number): KeptSource {
   const kept = sources.get(id);
   if (kept === undefined || kept.fence !== fence) throw stale(id);
@@ -231,7 +229,6 @@ function stale(id: DeployedId): PdError {
   return new PdError("PD_NOT_STORED", `Cannot store a run of ${id}: it is gone, or another process has taken it over`);
 }
 
-/** Numbers the events after the newest. */
 function addEvents(kept: KeptSource, events: NewEvents, { invocationId, at }: Origin): readonly Event[] {
   const stored = Array.from(events, (event): Event => {
     const seq = ++kept.lastSeq;

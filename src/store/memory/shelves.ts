@@ -18,7 +18,6 @@ import type { Identity } from "../../ports/subscription-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
 
-/** A source with all that changes with its runs. */
 export interface KeptSource {
   source: DeployedComponent;
   /** Newest first. */
@@ -44,11 +43,11 @@ export interface KeptDelivery {
   readonly attempts: Attempt[];
 }
 
-/** A run of a workflow; the steps in the order in which they were noted last. */
+/** Steps are in the order they were last noted. */
 export interface KeptRun {
   run: WorkflowRun;
   readonly steps: Map<string, StepRecord>;
-  /** Path of a step → what third parties answered it. */
+  /** Recorded exchanges, by path of the step. */
   recordings?: Map<string, string>;
 }
 
@@ -57,12 +56,12 @@ export interface KeptDataStore {
   readonly values: Map<string, DataStoreValue>;
 }
 
-/** Everything that is kept, in the order in which it came. Whoever writes does it in one step, without waiting. */
+/** In order of creation. Every write is synchronous. */
 export class Shelves {
   readonly components = new Map<string, SavedComponent>();
   readonly sources = new Map<string, KeptSource>();
   readonly invocations = new Map<InvocationId, KeptInvocation>();
-  /** Of the code of workflows: what its steps run on. */
+  /** Code of a workflow → code of its steps. */
   readonly steps = new Map<SavedId, readonly StepComponent[]>();
   readonly runs = new Map<RunId, KeptRun>();
   pending = new Map<InvocationId, PendingRequest>();
@@ -83,23 +82,20 @@ export class Shelves {
     this.identity = identity;
   }
 
-  /** A number that nothing else has; later ones are greater. */
   nextNumber(): number {
     return ++this.#lastNumber;
   }
 
-  /** `undefined` also for one that is being deployed. */
+  /** Undefined also while a source is being deployed. */
   shown(idOrSlug: string): KeptSource | undefined {
     return [...this.sources.values()].find(({ source, isReady }) => isReady && (source.id === idOrSlug || source.slug === idOrSlug));
   }
 
-  /** Those of these sources that there are. */
   of(ids: readonly DeployedId[]): readonly KeptSource[] {
     return ids.flatMap((id) => this.sources.get(id) ?? []);
   }
 }
 
-/** Sets and clears keys. */
 export function change(state: Map<string, string>, changes: StateChanges): void {
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) state.delete(key);
@@ -107,7 +103,7 @@ export function change(state: Map<string, string>, changes: StateChanges): void 
   }
 }
 
-/** Key → JSON text, by key. */
+/** Sorted by key. */
 export function stateOf(state: ReadonlyMap<string, string> | undefined): Record<string, string> {
   return Object.fromEntries([...(state ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -6,10 +6,8 @@ import type { StepCommit, WaitingStep, WorkflowStore } from "../../ports/workflo
 import { received } from "./deliveries.ts";
 import type { KeptRun, Shelves } from "./shelves.ts";
 
-/** As many runs as one step of pruning removes. */
 const STEP = 100;
 
-/** Notes a step, and what it has made of its run. */
 export function writeStep({ runs }: Shelves, { run, record, recording }: StepCommit): void {
   const kept = runs.get(run.id);
   if (kept === undefined) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${run.id}: the run is gone`);
@@ -18,14 +16,13 @@ export function writeStep({ runs }: Shelves, { run, record, recording }: StepCom
   noteRun(kept, run);
 }
 
-/** Who says that it waits, and does not know of a wait that is over by now, is too late. */
+/** A caller that has missed the end of a wait cannot set the run to `waiting`. */
 function noteRun(kept: KeptRun, { state: said, endedAt, failure, reason, wakes }: WorkflowRun): void {
   const state = said === "waiting" && wakes !== kept.run.wakes ? "running" : said;
   const ended = { ...(endedAt === undefined ? {} : { endedAt }), ...(failure === undefined ? {} : { failure }), ...(reason === undefined ? {} : { reason }) };
   if (!hasEnded(kept.run)) kept.run = { ...kept.run, state, ...ended };
 }
 
-/** What was noted last stands last. */
 function note({ steps }: KeptRun, record: StepRecord): void {
   steps.delete(record.path);
   steps.set(record.path, record);

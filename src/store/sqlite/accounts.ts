@@ -37,7 +37,6 @@ export function accountWrites(db: Database): AccountWrites {
   };
 }
 
-/** In the order of the statements. */
 function contentOf({ app, name, credentials, oauth, problem }: AccountContent): (string | null)[] {
   return [app, name, JSON.stringify(credentials), oauth === undefined ? null : JSON.stringify(oauth), problem ?? null];
 }

@@ -145,7 +145,6 @@ function stepSaver(db: Database, saveComponent: (component: SavedComponent) => v
   };
 }
 
-/** What is noted of a change before and after it. */
 function changeWrites(db: Database): Pick<ComponentWrites, "beginChange" | "endChange" | "giveUpVersion"> {
   const setActivateDue = db.prepare("update deployed_components set activate_due = ? where id = ?");
   const giveUpVersion = db.prepare("update deployed_components set highest_version = max(highest_version, ?) where id = ?");
@@ -156,7 +155,7 @@ function changeWrites(db: Database): Pick<ComponentWrites, "beginChange" | "endC
   };
 }
 
-/** Throws PD_SOURCE_NOT_FOUND when it was deleted. */
+/** Throws PD_SOURCE_NOT_FOUND. */
 function sourceUpdater(db: Database): (source: DeployedComponent) => void {
   const update = db.prepare(UPDATE_SOURCE);
   return (source) => {
@@ -166,7 +165,7 @@ function sourceUpdater(db: Database): (source: DeployedComponent) => void {
   };
 }
 
-/** Throws PD_CONFLICT when another source has it, also one that is being deployed. */
+/** Throws PD_CONFLICT when another source has the slug, even one still being deployed. */
 function slugClaimer(db: Database): (source: DeployedComponent) => void {
   const taken = db.prepare("select 1 from deployed_components where slug = ? and id <> ?");
   return ({ id, slug }) => {
@@ -183,17 +182,14 @@ function componentSaver(db: Database): (component: SavedComponent) => void {
   };
 }
 
-/** Members that are kept as JSON, in the order of the statements. */
 function textsOf({ configured, setAside, dynamicProps, env }: DeployedComponent): string[] {
   return [configured, setAside, dynamicProps, env].map((part) => JSON.stringify(part));
 }
 
-/** Limits, rights and whether it is active, in the order of the statements. */
 function numbersOf({ maxConcurrency, allowsPrograms, active }: DeployedComponent): (number | null)[] {
   return [maxConcurrency ?? null, allowsPrograms === true ? 1 : 0, active ? 1 : 0];
 }
 
-/** All that the store of a source holds from now on. */
 function stateReplacer(db: Database): (id: DeployedId, carried: CarriedState) => void {
   const clear = db.prepare("delete from state where source_id = ?");
   const insert = db.prepare("insert into state (source_id, key, value) values (?, ?, ?)");
@@ -205,7 +201,6 @@ function stateReplacer(db: Database): (id: DeployedId, carried: CarriedState) =>
   };
 }
 
-/** Puts what a source brings from elsewhere where its own would be. */
 function baggageUnpacker(db: Database): (id: DeployedId, baggage: StoredBaggage) => void {
   const insertState = db.prepare("insert into state (source_id, key, value) values (?, ?, ?)");
   const setProgress = db.prepare("update source_progress set last_seq = ?, cache = ? where source_id = ?");
@@ -224,9 +219,8 @@ type ComponentReads = Pick<
   "getComponent" | "getComponentByKey" | "listComponents" | "getSource" | "listSources" | "listUnfinished" | "listActivateDue" | "isSlugTaken" | "listVersions"
 >;
 
-/** What comes before a source has another code, or is deleted. */
 interface SourceLeave {
-  /** Whoever has it from a list may ask for its code afterwards. */
+  /** Call before a swap or delete: a list made earlier may still ask for the source's code. */
   readonly keepCodeOf: (id: DeployedId) => void;
 }
 
@@ -278,7 +272,7 @@ export function componentReads(db: Database, readRows: ReadRows): ComponentReads
         const found = row(componentOf.get(id));
         if (found !== undefined) codes.keep(componentIdOf(found));
       } catch {
-        // One that cannot be read may still go, and whoever asks for it is told why.
+        // A source can be deleted even if its row cannot be read.
       }
     },
     listVersions: async (id) => rows(versions.all(id)).map(sourceVersionOf),

@@ -16,7 +16,6 @@ export interface DataStoreWrites {
 
 const SET = `insert into data_store_values (store, key, value, expires_at) select name, ?, ?, ? from data_stores where name = ?
   on conflict (store, key) do update set value = excluded.value, expires_at = excluded.expires_at`;
-/** Not expired. */
 const THERE = "(expires_at is null or expires_at > ?)";
 
 export function dataStoreWrites(db: Database): DataStoreWrites {

@@ -24,16 +24,14 @@ const LISTENERS = `select s.emitter_id, s.listener_id, s.channel, coalesce(w.act
   where s.emitter_key in (?, ?, ?)`;
 const INSERT_DELIVERY = `insert into deliveries (listener_id, message_id, emitter_id, channel, payload, state, next_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-/** Somebody has asked for another attempt while this one was on its way. */
 const IS_RETRIED = "state = 'pending' and coalesce(next_at <> @takenAt, false)";
-/** One that was made due again from the beginning has fewer attempts than who took it before. */
+/** A retry resets `attempts` while an attempt is in flight. A higher value means this attempt is already recorded. */
 const DELIVERED = "update deliveries set attempts = attempts + 1, state = 'delivered', next_at = null where seq = ? and attempts <= ?";
-/** `@at`: when it is tried next; null: never. */
+/** A null `@at` means no further attempt. */
 const NOT_DELIVERED = `update deliveries set attempts = attempts + 1, state = iif(@at is null and not (${IS_RETRIED}), 'failed', state),
   next_at = iif(state = 'pending' and not (${IS_RETRIED}), @at, next_at) where seq = @seq and attempts <= @attemptCount`;
-/** The run that a message has begun is its delivery. */
+/** A message that starts a run counts as delivered. */
 export const RECEIVE = "update deliveries set state = 'delivered', next_at = null where listener_id = ? and message_id = ?";
-/** What was pending when a webhook became inactive. */
 export const MISS = "update deliveries set state = 'missed', next_at = null where listener_id = ? and state = 'pending'";
 const RETRY_ONE = "update deliveries set state = 'pending', next_at = ?, attempts = min(attempts, ?) where seq = ?";
 const RETRY_MANY = `update deliveries set state = 'pending', next_at = @now, attempts = 0
@@ -46,11 +44,9 @@ interface Listener {
   readonly isActive: boolean;
 }
 
-/** Writes a delivery for each listener that a call's messages reach. */
 export class Publisher {
   readonly #listeners;
   readonly #insert;
-  /** Of sources that published lately. */
   readonly #known = new Map<DeployedId, readonly Listener[]>();
 
   constructor(db: Database) {
@@ -58,18 +54,18 @@ export class Publisher {
     this.#insert = db.prepare(INSERT_DELIVERY);
   }
 
-  /** Who listens is looked for anew: somebody may have changed it. */
+  /** Call when subscriptions may have changed. */
   forget(): void {
     this.#known.clear();
   }
 
-  /** The listeners as they are now. Returns who got a delivery that is to be sent now. */
+  /** Reads the listeners again. Returns those with a delivery due now. */
   publish(published: Published): readonly ListenerId[] {
     this.forget();
     return this.publishTo(published.sourceId, () => published);
   }
 
-  /** The listeners as they were found since `forget`; while there is none, nobody has to know what is published. */
+  /** `published` is called only when there are listeners. */
   publishTo(sourceId: DeployedId, published: () => Published): readonly ListenerId[] {
     const listeners = this.#listenersOf(sourceId);
     return listeners.length === 0 ? [] : this.#deliver(published(), listeners);
@@ -103,7 +99,6 @@ export class Publisher {
   }
 }
 
-/** `publisher` forgets who listens when an attempt has changed that. */
 export function attemptWrites(db: Database, publisher: Pick<Publisher, "forget">): AttemptWrites {
   const delivered = db.prepare(DELIVERED);
   const notDelivered = db.prepare(NOT_DELIVERED);
@@ -140,7 +135,7 @@ export function deliveryWrites(db: Database): DeliveryWrites {
   const retryMany = db.prepare(RETRY_MANY);
   return {
     missPending: (listenerId) => void miss.run(listenerId),
-    // One more attempt at least, however many there were.
+    // Allows at least one more attempt.
     retryDelivery: (id, now) => retryOne.run(now, MOST_ATTEMPTS - 1, numberOfDelivery(id) ?? -1).changes > 0,
     retryDeliveries: (listenerId, { states, since, now }) => retryMany.run({ now, listenerId, since, states: JSON.stringify(states) }).changes,
   };
@@ -153,13 +148,13 @@ type DeliveryReads = Pick<
 
 const DUE = `select * from deliveries where listener_id = ? and state = 'pending' and (next_at, seq) > (?, ?) and next_at < ?
   order by next_at, seq limit ?`;
-/** When deliveries are due that do not count yet. They may be 100,000, so no reader looks at each of them. */
+/** Times of the deliveries of uncommitted runs. There may be 100,000 deliveries, so readers skip these times and do not check each row. */
 const STAGED_AT = "select distinct at from staged_events order by at";
-/** Of each state all, and less than none of those that do not count yet. One statement, since a run may be staged between two. */
+/** Subtracts uncommitted deliveries, in one statement because a run may be staged between two. */
 const COUNT = `select state, count(*) as count from deliveries where listener_id = @id group by state
   union all select d.state, -count(*) from staged_events s cross join deliveries d
     on d.listener_id = @id and d.seq >= s.first_delivery and d.emitter_id = s.source_id group by d.state`;
-/** The same of those that are pending, of which the first part reads nothing but the index. */
+/** As COUNT. The first part reads only the index. */
 const COUNT_PENDING = `select (select count(*) from deliveries where listener_id = @id and state = 'pending')
   - (select count(*) from staged_events s cross join deliveries d
     on d.listener_id = @id and d.seq >= s.first_delivery and d.emitter_id = s.source_id where d.state = 'pending') as count`;
@@ -167,7 +162,7 @@ const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = 
 const LIST = `select * from deliveries where listener_id = ? and seq < ? and ${DELIVERY_COUNTS} order by seq desc limit ?`;
 const LIST_OF_STATE = `select * from deliveries where listener_id = ? and state = ? and seq < ? and ${DELIVERY_COUNTS} order by seq desc limit ?`;
 
-/** Each listener that anything was ever made for is found by one step in the index; there are few. */
+/** Finds each of the few listeners by one step in the index. */
 const LIST_OF_MESSAGES = `with recursive listeners (id) as (
     select min(listener_id) from deliveries
     union all select (select min(d.listener_id) from deliveries d where d.listener_id > listeners.id) from listeners where listeners.id is not null)
@@ -196,10 +191,10 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
       const skipped = timesStaged().filter((staged) => staged <= now && staged >= from);
       for (const before of [...skipped, now + 1]) {
         found.push(...rows(due.all(listenerId, at, seq, before, limit - found.length)).map(deliveryOf));
-        // SQLite would go through all of that millisecond to find what lies behind its last.
+        // Skips the staged millisecond by its time: to skip it by number, SQLite would scan all of it.
         [at, seq] = [before + 1, -1];
       }
-      // A run may have been staged since it was looked which ones are.
+      // Another run may have been staged since the first look.
       const staged = new Set(found.length === 0 ? [] : timesStaged());
       const deliveries = staged.size === 0 ? found : found.filter(({ nextAt = -1 }) => !staged.has(nextAt));
       return { deliveries, isPartial: skipped.length > 0 || deliveries.length < found.length };

@@ -5,10 +5,10 @@ import { stagedEvents } from "./staged-events.ts";
 import { type TravellingAddendum, type TravellingRun, eventsIn, isTravelling, partCountOf, partsFrom } from "./travelling.ts";
 import type { WriteRequest } from "./write-request.ts";
 
-/** A run of fewer parts is written as a whole: with nobody who listens that takes some 20 ms. */
+/** Smaller runs are written as a whole, which takes 20 ms without listeners. */
 const MANY_PARTS = 4;
 
-/** A run, or what came after its end, with so many events that others need not wait until all of them are written. */
+/** A write so large that others do not wait for all of its events. */
 export interface LargeWrite {
   readonly request: WriteRequest;
   readonly told: TravellingRun | TravellingAddendum;
@@ -24,7 +24,6 @@ export function largeWriteOf(request: WriteRequest): LargeWrite | undefined {
   return isTravelling(told) ? { request, told, staged: { parts: 0, listeners: [] } } : undefined;
 }
 
-/** Writes the events of large runs, and their deliveries, in parts: in as many transactions as others want to write meanwhile. */
 export class EventStage {
   readonly #memory: RunMemory;
   readonly #insertEvents;
@@ -36,10 +35,7 @@ export class EventStage {
     this.#staged = stagedEvents(db);
   }
 
-  /**
-   * Writes parts until none is left or somebody waits, at least one, and returns what has become of it. Throws
-   * PD_NOT_STORED when its source is gone or another host has it.
-   */
+  /** Writes at least one part, then more until another write waits. Throws PD_NOT_STORED when the source is gone or another host owns it. */
   write(large: LargeWrite, isAwaited: () => boolean): LargeWrite {
     const { told, staged } = large;
     const firstSeq = this.#memory.progress.next(told.sourceId, told.fence);
@@ -61,14 +57,14 @@ export class EventStage {
     return this.#memory.publisher.publishTo(sourceId, () => ({ sourceId, invocationId, at, events: eventsIn(told, columns, firstSeq), logs: [], logChunk: 0 }));
   }
 
-  /** The rest of it, its commit, once all its parts are written: from now on they count. `undefined`: some are not. */
+  /** Makes the events count and returns the rest of the write. Undefined while parts are missing. */
   end({ request: { id, verb }, told, staged }: LargeWrite): WriteRequest | undefined {
     if (staged.parts < partCountOf(told)) return undefined;
     this.#staged.end(told);
     return { id, verb, values: [told, staged] };
   }
 
-  /** Removes what is written of it: it will not be committed. */
+  /** Removes the parts written so far. */
   giveUp({ told }: LargeWrite): void {
     this.#staged.giveUp(told);
   }

@@ -9,14 +9,13 @@ import { EVENT_COLUMNS, type Travelling, storedEvents } from "./travelling.ts";
 const ADVANCE = "update source_progress set last_seq = last_seq + ? where source_id = ? returning last_seq";
 export const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-/** So many at once cost half of what they would cost one by one. */
+/** This many at once cost half of single inserts. */
 const TOGETHER = 50;
 const INSERT_TOGETHER = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
   select source_id, first + column1, stored_at, column2, column3, column4, column5, invocation_id, column6
   from (select ? as source_id, ? as first, ? as stored_at, ? as invocation_id)
   cross join (values ${Array.from({ length: TOGETHER }, (_, place) => `(${place}, ?, ?, ?, ?, ?)`).join(", ")})`;
 
-/** Writes events of a run, the first of which has this number. */
 export type RunEventWriter = (told: Travelling, columns: readonly Bound[], firstSeq: number) => void;
 
 export function runEventWriter(db: Database): RunEventWriter {
@@ -35,7 +34,7 @@ export function runEventWriter(db: Database): RunEventWriter {
   };
 }
 
-/** Writes events of no run that goes on, numbered after the newest. Throws PD_NOT_STORED when their source is gone. */
+/** Writes events outside of a run. Throws PD_NOT_STORED when the source is gone. */
 export function eventWriter(db: Database) {
   const advance = db.prepare(ADVANCE);
   const insert = db.prepare(INSERT_EVENT);

@@ -8,12 +8,12 @@ import { eventOfRow, row, rows } from "./rows.ts";
 import { NEWEST, OF_SOURCE } from "./staged-events.ts";
 
 export interface EventWrites {
-  /** Deletes the first events of the range, and tells what is left of it; `undefined`: nothing. */
+  /** Deletes the first part of the range. `left` is the rest, or undefined. */
   deleteEvents(sourceId: DeployedId, range: EventRange): { readonly count: number; readonly left: EventRange | undefined };
   emitAgain(sourceId: DeployedId, seq: number, at: number): Committed | undefined;
 }
 
-/** Numbers that one transaction deletes at most: others need not wait for more. */
+/** Event numbers per transaction, so that other writes do not wait long. */
 const STEP = 1000;
 const FIRST_FROM = `select seq, stored_at from ${OF_SOURCE} and seq >= ? order by seq limit 1`;
 const LAST_SEQ = "select last_seq from source_progress where source_id = ?";
@@ -38,7 +38,7 @@ export function eventWrites(db: Database): EventWrites {
     },
     deleteEvents(sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) {
       const from = Number(row(first.get(sourceId, sourceId, fromSeq))?.["seq"] ?? Number.POSITIVE_INFINITY);
-      // What is emitted between two steps stays.
+      // Excludes events emitted between two steps.
       const to = Math.min(toSeq, Number(row(last.get(sourceId))?.["last_seq"] ?? 0));
       if (from > to) return { count: 0, left: undefined };
       const until = Math.min(to, from + STEP - 1);
@@ -52,7 +52,7 @@ type EventReads = Pick<EventStore, "listEvents" | "listEventsSince" | "listEvent
 
 const LIST = `select * from events where source_id = ? and seq < min(?, 1 + ${NEWEST}) and seq > ? and (? is null or channel = ?) order by seq desc limit ?`;
 
-/** Events of one invocation are looked for among so many. */
+/** How many events are searched for those of one invocation. */
 const MOST_LOOKED_AT = 20_000;
 const LIST_OF = `select * from (select * from ${OF_SOURCE} and seq >= ? order by seq limit ${MOST_LOOKED_AT})
   where invocation_id = ? limit ?`;
@@ -80,7 +80,7 @@ export function eventReads(db: Database): EventReads {
   };
 }
 
-/** Numbers and times of a source's events rise together, so a time is found by halving. */
+/** Binary search, because numbers and times rise together. */
 function timeFinder(db: Database): (sourceId: DeployedId, at: number, lastSeq: number) => number {
   const next = db.prepare(FIRST_FROM);
   return (sourceId, at, lastSeq) => {
@@ -91,7 +91,7 @@ function timeFinder(db: Database): (sourceId: DeployedId, at: number, lastSeq: n
       if (found === undefined || Number(found["stored_at"]) >= at) high = middle;
       else low = Number(found["seq"]) + 1;
     }
-    // Those before it may be gone.
+    // Events before it may have been deleted.
     const first = row(next.get(sourceId, sourceId, low));
     return first === undefined ? lastSeq + 1 : Number(first["seq"]);
   };

@@ -4,10 +4,7 @@ import { row } from "./rows.ts";
 import { SourceProgress } from "./source-progress.ts";
 import type { Witness } from "./witness.ts";
 
-/**
- * Lets all that waits share one transaction, and so one fsync; each transaction is counted, and the witness told. Between
- * two of them it remembers what it has looked up, until others write to the database.
- */
+/** Runs waiting writes in one transaction with one fsync. Caches what it reads until another connection writes. */
 export class GroupCommit {
   readonly progress: SourceProgress;
   readonly publisher: Publisher;
@@ -15,7 +12,7 @@ export class GroupCommit {
   readonly #witness: Witness;
   readonly #countCommit: Statement;
   readonly #readVersion: Statement;
-  /** Of the database as it was left: another one has been written since by others. */
+  /** The database's `data_version`, which changes when another connection writes. */
   #version: unknown;
 
   constructor(db: Database, witness: Witness) {
@@ -27,7 +24,7 @@ export class GroupCommit {
     this.publisher = new Publisher(db);
   }
 
-  /** What `work` returns, once all that it wrote is on disk. What it throws undoes all of it. */
+  /** Returns once the data is on disk. */
   perform<Value>(work: () => Value): Value {
     try {
       const { made, commits } = this.#db.transaction(() => {
@@ -44,31 +41,29 @@ export class GroupCommit {
     }
   }
 
-  /** Before a write that changes who listens, or what changes with every run: all is written, and looked up anew. */
+  /** Call before a write that changes subscriptions or source progress. */
   settle(): void {
     this.progress.flush();
     this.forget();
   }
 
-  /** What was looked up, or is not written yet, in a transaction that is undone. */
   forget(): void {
     this.progress.forget();
     this.publisher.forget();
   }
 
-  /** What others have written is looked up. */
   #forgetIfWritten(): void {
     const version = row(this.#readVersion.get())?.["data_version"];
     if (version !== this.#version) this.forget();
     this.#version = version;
   }
 
-  /** What is committed counts whether it can be noted or not: a mark that lags tells of less. */
+  /** A failure here must not fail the commit. A mark that lags only makes the check for lost commits weaker. */
   #note(commits: number): void {
     try {
       this.#witness.note(commits);
     } catch {
-      // A full disk, most likely.
+      // Most likely a full disk.
     }
   }
 }

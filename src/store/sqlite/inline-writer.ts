@@ -10,24 +10,22 @@ import { type RunBeginnings, runBeginnings } from "./step-writer.ts";
 import { LEAVE_MEMORY, type WriteRequest, writesIn } from "./write-request.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
-/** What is written with every request and delivery, and with every step of a workflow. */
 type InlineWrites = Pick<RunWrites & PendingWrites & AttemptWrites, "commit" | "append" | "storePending" | "recordAttempts"> & RunBeginnings;
 
-/** More than this is written beside the server: while many wait, it reads and answers others meanwhile, and more share an fsync. */
+/** Larger batches go to the thread, so that the server serves others and more writes share an fsync. */
 const MOST_WRITES = 4;
 const MOST_CHARACTERS = 2 ** 17;
-/** A commit that took longer was held up: by the disk when it is one of several, or when it took very long. */
+/** After SLOW_IN_A_ROW commits slower than this, or one above VERY_SLOW_MS, inline writing pauses. */
 const SLOW_MS = 4;
 const SLOW_IN_A_ROW = 3;
 const VERY_SLOW_MS = 50;
-/** Then nothing is written inline for so many times as long: a slow disk holds up the server for this share of the time at most. */
+/** The pause lasts this many times the slow commit. That limits the share of time in which a slow disk blocks the server. */
 const REST = 100;
 const LONGEST_REST_MS = 600_000;
 
 /**
- * Writes on the server's own thread what is small, while the writer's thread has nothing to do: the way to that thread
- * and back costs more than the write. Nothing goes wrong here: what cannot be written at once and as a whole is not
- * written, and goes to the thread, which waits, divides and tells.
+ * Makes small writes on the server's thread while the writer's thread is idle, because the round trip costs more than the write. A batch that fails is rolled
+ * back and goes to the thread, which reports errors.
  */
 export class InlineWriter {
   readonly #db: Database;
@@ -38,7 +36,7 @@ export class InlineWriter {
   #slowInARow = 0;
   #restsUntil = 0;
 
-  /** `path`: a database that openForWriting has opened. */
+  /** `path` must have been opened by openForWriting before. */
   static open(path: string, clock: Pick<Clock, "now">): InlineWriter {
     return new InlineWriter(openBeside(path), new Witness(witnessPath(path)), clock);
   }
@@ -60,21 +58,21 @@ export class InlineWriter {
     };
   }
 
-  /** What each of them returns, all being on disk. `undefined`: nothing is written. */
+  /** Undefined when nothing was written. */
   perform(batch: readonly WriteRequest[], disowned: DisownedFences): readonly unknown[] | undefined {
     const startedAt = this.#clock.now();
     if (this.#isResting(startedAt) || !isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
     try {
       return this.#group.perform(() => batch.map(({ verb, values }) => Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values)));
     } catch {
-      // Somebody else is writing, the disk is full, a fence is stale: the thread will find the same, and tell.
+      // The thread will meet the same error and report it.
       return undefined;
     } finally {
       this.#restAfter(startedAt, this.#clock.now() - startedAt);
     }
   }
 
-  /** A clock that was put back must not make a rest longer. */
+  /** A clock that was set back must not extend the pause. */
   #isResting(now: number): boolean {
     return now < this.#restsUntil && this.#restsUntil - now <= LONGEST_REST_MS;
   }
@@ -95,15 +93,14 @@ function isSmall(batch: readonly WriteRequest[]): boolean {
   try {
     return charactersIn(batch.map(({ values }) => values)) <= MOST_CHARACTERS;
   } catch {
-    // Nobody walks through what is nested so deep.
+    // Nested too deep.
     return false;
   }
 }
 
-/** What else has no length, and the name of a member. */
 const CHARACTERS_OF_OTHERS = 8;
 
-/** About as many as are written. Of what is large, only so much is counted that it is known. */
+/** Stops counting above MOST_CHARACTERS. */
 function charactersIn(write: unknown): number {
   if (typeof write === "string" || write instanceof Uint8Array) return write.length;
   if (typeof write !== "object" || write === null) return CHARACTERS_OF_OTHERS;

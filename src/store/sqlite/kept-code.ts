@@ -1,4 +1,3 @@
-/** Which codes and versions stay: those that somebody uses, or that a kept call ran on. */
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import { NEWEST_VERSIONS } from "../../domain/source-version.ts";
@@ -11,12 +10,11 @@ const IS_UNUSED = `is_transient = 1 and not exists (select 1 from deployed_compo
 const INSERT_VERSION = `insert into source_versions (source_id, number, component_id, at, first_seq)
   values (?, ?, ?, ?, coalesce((select max(seq) from invocations), 0))
   on conflict (source_id, number) do update set component_id = excluded.component_id`;
-/** A version's own calls follow its beginning, mixed with those that had begun before it: they are looked for among so many. */
+/** How many calls are searched for those of a version, which are mixed with calls that started before it. */
 const MOST_LOOKED_AT = 1000;
 /**
- * Each swap looks at so many of the versions that are not among the newest: at the last of them, which no call may have run
- * on, and at some of the others in turn, whose calls have gone. A source may have thousands, and looking at all takes longer
- * than the swap.
+ * Each swap checks this many of the newest superseded versions, which may have had no calls, and this many others in rotation. Checking thousands would take
+ * longer than the swap.
  */
 const OLD_VERSIONS_AT_ONCE = 10;
 const OLD_VERSIONS = `select number from source_versions where source_id = :id and number <= :version - ${NEWEST_VERSIONS}`;
@@ -29,7 +27,7 @@ const DROP_OLD_VERSIONS = `delete from source_versions as old
   and not exists (select 1 from workflow_runs where workflow_id = :id and version = old.number and state in ('running', 'waiting'))
   returning component_id`;
 
-/** When the code of a workflow goes, so may what its steps ran on. */
+/** Deletes twice, because deleting a workflow's code may leave code of its steps unused. */
 export function unusedDropper(db: Database): () => void {
   const drop = db.prepare(`delete from saved_components where ${IS_UNUSED}`);
   return () => {
@@ -37,7 +35,7 @@ export function unusedDropper(db: Database): () => void {
   };
 }
 
-/** The same of those that have just lost somebody who used them: of all it takes the longer, the more there are. */
+/** Checks only these ids: checking all code takes longer the more there is. */
 export function formerDropper(db: Database): (ids: readonly SavedId[]) => void {
   const drop = db.prepare(`delete from saved_components where id = ? and ${IS_UNUSED}`);
   const stepsOf = idsOf(db, "select component_id from step_components where workflow_component_id = ?");
@@ -49,7 +47,7 @@ export function formerDropper(db: Database): (ids: readonly SavedId[]) => void {
   };
 }
 
-/** Older versions that nothing refers to go, and the ids of their code are told: that goes with them, when nobody else has it. */
+/** Deletes older versions that nothing refers to and returns their code ids. */
 export function versionNoter(db: Database): (source: DeployedComponent) => readonly SavedId[] {
   const insert = db.prepare(INSERT_VERSION);
   const dropOld = db.prepare(DROP_OLD_VERSIONS);
@@ -59,12 +57,11 @@ export function versionNoter(db: Database): (source: DeployedComponent) => reado
   };
 }
 
-/** Where the look of this version begins. The range stays the same until there are twice as many, so that each has its turn. */
+/** The modulus stays the same until the number of versions doubles, so the rotation reaches each version. */
 function turnOf(version: number): number {
   return (version * OLD_VERSIONS_AT_ONCE) % 2 ** Math.ceil(Math.log2(version));
 }
 
-/** What a statement finds of one id. */
 export function idsOf(db: Database, sql: string): (of: string) => readonly SavedId[] {
   const find = db.prepare(sql);
   return (of) => rows(find.all(of)).map(componentIdOf);

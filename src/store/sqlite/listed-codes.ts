@@ -3,23 +3,20 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import { type Row, json } from "./rows.ts";
 
-/** The definition, origin and imports of a saved component; `undefined`: there is none. */
 type ReadCode = (id: SavedId) => Row | undefined;
 
-/** What codes declare, by its text: those that declare the same share it. */
+/** Codes with equal declarations share one object. */
 type Declarations = Map<string, Provenance["declared"]>;
 
-/** What is known of the codes of listed sources. It is read when somebody asks: a server may have thousands of sources that nobody looks at. */
+/** Reads what listed code declares on first access, because most sources are never looked at. */
 export class ListedCodes {
   readonly #read: ReadCode;
-  /** Those of the newest list that are still there. */
   #codes: Map<SavedId, ListedCode> = new Map();
 
   constructor(read: ReadCode) {
     this.#read = read;
   }
 
-  /** A list that `make` makes; it is told what is known of each code. */
   list<List>(make: (codeOf: (id: SavedId) => Provenance) => List): List {
     const declarations: Declarations = new Map();
     const codes = new Map<SavedId, ListedCode>();
@@ -32,7 +29,7 @@ export class ListedCodes {
     return list;
   }
 
-  /** Of one that is about to go: whoever has it from a list may ask afterwards. */
+  /** Reads code that is about to be deleted, for lists made earlier. */
   keep(id: SavedId): void {
     this.#codes.get(id)?.known(false);
     this.#codes.delete(id);
@@ -63,7 +60,6 @@ class ListedCode implements Provenance {
     return this.known().imports;
   }
 
-  /** `isShared`: others may declare the same. */
   known(isShared = true): Provenance {
     if (this.#known !== undefined) return this.#known;
     const row = this.#read(this.#id);

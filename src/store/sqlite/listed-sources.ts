@@ -3,13 +3,12 @@ import type { SavedId } from "../../domain/ids.ts";
 import type { ListStatement } from "../../database/driver.ts";
 import { LISTED_AT_ONCE, type ListedRow, listedRecordOf, listedRowOf, unreadable } from "./source-rows.ts";
 
-/** All sources, the newest first. `codeOf`: what is known of a code. */
 export function listedSources(statement: ListStatement, codeOf: (id: SavedId) => Provenance): StoredSource[] {
   const listed = Array.from(allRows(statement), (values) => new ListedSource(listedRowOf(values), codeOf));
   return listed.toSorted((a, b) => newestFirst(a.outline, b.outline));
 }
 
-/** A few hundred at a time: of thousands at once, each row would outlive two collections of what is new. */
+/** Reads in pages: with thousands of rows at once, each would survive two of V8's young collections. */
 function* allRows(statement: ListStatement): Generator<readonly unknown[]> {
   for (let last: unknown = 0; last !== undefined;) {
     const found = statement.all(Number(last));
@@ -18,7 +17,7 @@ function* allRows(statement: ListStatement): Generator<readonly unknown[]> {
   }
 }
 
-/** Throws PD_DATABASE_DAMAGED for a row that this program did not write so. */
+/** Throws PD_DATABASE_DAMAGED. */
 function recordOf(row: ListedRow): DeployedComponent {
   try {
     return listedRecordOf(row);
@@ -27,7 +26,7 @@ function recordOf(row: ListedRow): DeployedComponent {
   }
 }
 
-/** Its record is made when somebody looks at it, of what was read with its outline: no change since then is in it. */
+/** Makes the record on first access, from what was read with the outline. */
 class ListedSource implements StoredSource {
   readonly provenance: Provenance;
   #known: ListedRow | { readonly outline: SourceOutline; readonly source: DeployedComponent };

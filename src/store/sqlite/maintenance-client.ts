@@ -6,8 +6,8 @@ import { Turns } from "../../domain/turns.ts";
 import type { MaintenanceReply, MaintenanceTask } from "./maintenance.ts";
 
 /**
- * Has maintenance threads do one task each, one after the other: they are rare, and a thread keeps what it has read of a
- * large database in memory. The program is read before: the file may be another one by then, of another version.
+ * Runs each task on a new thread, because a thread keeps what it has read of a large database. The program is read at the start: an update may replace the
+ * file.
  */
 export class MaintenanceClient {
   readonly #path: string;
@@ -16,21 +16,20 @@ export class MaintenanceClient {
   #worker: Worker | undefined;
   #isClosed = false;
 
-  /** `entry`: the built program of the thread; `path`: the database. */
   constructor({ entry, path }: { entry: string; path: string }) {
     this.#path = path;
-    // It finds what it requires from where its file is.
+    // The program resolves `require` from this file name.
     this.#program = `(function (__filename) {${readFileSync(entry, "utf8")}\n})(${JSON.stringify(entry)})`;
   }
 
-  /** What is wrong with the database; `undefined`: nothing. Throws PD_FAILED when nobody can tell. */
+  /** Resolves to the damage found. Throws PD_FAILED when the check failed. */
   async check(): Promise<string | undefined> {
     const { damage, error } = await this.#ask({ task: "check" });
     if (error !== undefined) throw cannotLookAfter(error);
     return damage;
   }
 
-  /** Copies the database into a new file, as it is at one moment. Throws PD_FAILED. */
+  /** Copies a consistent snapshot to a new file. Throws PD_FAILED. */
   async copy(target: string): Promise<void> {
     const { damage, error = damage } = await this.#ask({ task: "copy", target });
     if (error !== undefined) throw new PdError("PD_FAILED", `Cannot copy the database to ${target}: ${error}`);
@@ -59,13 +58,12 @@ export class MaintenanceClient {
   }
 }
 
-/** Resolves when the thread has ended. */
 function replyOf(worker: Worker, task: MaintenanceTask): Promise<MaintenanceReply> {
   let reply: MaintenanceReply | undefined;
   return new Promise((resolve, reject) => {
     worker.once("message", (message: MaintenanceReply) => {
       reply = message;
-      // Its database is closed, and nobody waits for what else it might do.
+      // The thread has closed its database already.
       void worker.terminate();
     });
     worker.on("error", (error: Error & { readonly fix?: unknown }) => reject(cannotLookAfter(error.message, error.fix)));

@@ -1,7 +1,4 @@
-/**
- * The maintenance thread: reads the whole database for damage and for what it takes up, and makes copies of it, each in one read that holds up
- * neither the server nor those who wait for a commit.
- */
+/** The maintenance thread. Each task is one read transaction, which blocks neither the server nor commits. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Database } from "../../database/driver.ts";
 import { driverName, openDatabase } from "../../database/database.ts";
@@ -10,14 +7,9 @@ import type { KindUsage } from "../../domain/usage.ts";
 import { damageOf, isDamage } from "./open.ts";
 import { usageOf } from "./usage.ts";
 
-export type MaintenanceTask =
-  | { readonly task: "check" }
-  | { readonly task: "usage" }
-  /** `target`: a file that does not exist yet. */
-  | { readonly task: "copy"; readonly target: string };
+export type MaintenanceTask = { readonly task: "check" } | { readonly task: "usage" } | { readonly task: "copy"; readonly target: string };
 
 export interface MaintenanceReply {
-  /** What is wrong with the database; absent: nothing. */
   readonly damage?: string;
   readonly error?: string;
   readonly usage?: readonly KindUsage[];
@@ -33,7 +25,6 @@ function performOn(db: Database, task: MaintenanceTask): MaintenanceReply {
       return { usage: usageOf(db) };
     case "copy":
       db.pragma("query_only = off");
-      // A copy as of one moment, whatever is written meanwhile.
       db.prepare("vacuum into ?").run(task.target);
       return {};
   }
@@ -53,8 +44,8 @@ function perform(path: string, task: MaintenanceTask): MaintenanceReply {
   }
 }
 
-// A driver that cannot be loaded is no damage of the database: the thread fails before it is asked for anything.
+// A driver that cannot be loaded is not damage: fail before the task.
 driverName();
 const { path }: { path: string } = workerData;
-// One task: nobody speaks to it afterwards, so that it ends, and what it has read of the database leaves memory.
+// Without a listener the thread ends and frees its memory.
 parentPort?.once("message", (task: MaintenanceTask) => parentPort?.postMessage(perform(path, task)));

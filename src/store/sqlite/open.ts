@@ -6,16 +6,14 @@ import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { row } from "./rows.ts";
 import type { Witness } from "./witness.ts";
 
-/** Larger files are not read whole before the start: that goes on beside it (watch-damage.ts). */
+/** Larger files are checked in the background (watch-damage.ts). */
 export const FULL_CHECK_BELOW_PAGES = 16_000;
 
-/** Whoever writes waits so long for another process that does. */
 export const BUSY_TIMEOUT_MS = 5000;
 
-/** SQLite's own figure. A driver may keep 16 MB of pages for each connection, and the system keeps them for all. */
+/** SQLite's default. Drivers may set 16 MB for each connection, though the system caches the pages for all. */
 const CACHE_KIB = 2000;
 
-/** The revision of the schema that a database is being brought to, and the newest. */
 export interface Revision {
   readonly next: number;
   readonly newest: number;
@@ -23,11 +21,11 @@ export interface Revision {
 
 interface Opening {
   readonly witness: Witness;
-  /** Is told each revision that a database with content is brought to. */
+  /** Called before each migration of a database that is not empty. */
   readonly onRevision: (revision: Revision) => void;
 }
 
-/** Opens the database for writing and brings it to the newest schema. Never overwrites a file that it cannot read. */
+/** Opens and migrates. Never overwrites a file that it cannot read. Throws PD_DATABASE_UNUSABLE, PD_DATABASE_NEWER or PD_NOT_STORED. */
 export function openForWriting(path: string, migrationsFolder: string, { witness, onRevision }: Opening): Database {
   const acknowledged = witness.read();
   if (acknowledged > 0 && !isThere(path)) throw witness.lost(path, 0, acknowledged);
@@ -36,12 +34,12 @@ export function openForWriting(path: string, migrationsFolder: string, { witness
     const pages = Number(db.pragma("page_count"));
     check(db, { path, pages });
     refuseLoss(db, path, { witness, acknowledged });
-    // Lets pruning give space back to the disk; has to be said before the first table is made.
+    // Lets pruning return space to the disk. Must be set before the first table exists.
     if (pages === 0) db.pragma("auto_vacuum = incremental");
     db.pragma("journal_mode = wal");
     db.pragma("synchronous = full");
     db.pragma("foreign_keys = on");
-    // Checkpoints are made when nobody waits for a commit.
+    // The writer makes checkpoints when no commit waits.
     db.pragma("wal_autocheckpoint = 0");
     migrate(db, migrationsFolder, pages === 0 ? () => {} : onRevision);
     return db;
@@ -51,7 +49,6 @@ export function openForWriting(path: string, migrationsFolder: string, { witness
   }
 }
 
-/** `version`: such as [3, 51, 3]. */
 export function isSqliteAtLeast(db: Database, version: readonly [number, number, number]): boolean {
   const found = String(row(db.prepare("select sqlite_version() as version").get())?.["version"])
     .split(".")
@@ -60,7 +57,7 @@ export function isSqliteAtLeast(db: Database, version: readonly [number, number,
   return place < 0 || (found[place] ?? 0) > (version[place] ?? 0);
 }
 
-/** Another connection that writes, to a database that `openForWriting` has opened. It waits for nobody who writes. */
+/** For writes beside `openForWriting`. Does not wait for other writers. */
 export function openBeside(path: string): Database {
   const db = open(path, 0);
   db.pragma("synchronous = full");
@@ -69,7 +66,6 @@ export function openBeside(path: string): Database {
   return db;
 }
 
-/** A second connection that reads while the writer writes. */
 export function openForReading(path: string): Database {
   const db = open(path);
   db.pragma("query_only = on");
@@ -97,7 +93,7 @@ function withSmallCache(db: Database): Database {
 function unusable(path: string, error: unknown): PdError {
   if (error instanceof PdError) return error;
   const code = codeOf(error) ?? "";
-  // Nothing is wrong with the file itself.
+  // The file itself is sound.
   if (code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR") || code === "SQLITE_READONLY" || code === "SQLITE_CANTOPEN")
     return new PdError("PD_NOT_STORED", `Cannot open the database ${path} for writing: ${messageOf(error)} (${code})`, {
       fix: "Free disk space under PD_HOME and look whether it may be written to, then start again; nothing was changed",
@@ -110,7 +106,7 @@ function isThere(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Reads only: what was acknowledged has to be there. */
+/** Only reads. */
 function refuseLoss(db: Database, path: string, { witness, acknowledged }: { witness: Witness; acknowledged: number }): void {
   if (acknowledged === 0) return;
   const hasCount = db.prepare("select 1 from sqlite_master where name = 'commits'").get() !== undefined;
@@ -118,45 +114,42 @@ function refuseLoss(db: Database, path: string, { witness, acknowledged }: { wit
   if (found < acknowledged) throw witness.lost(path, found, acknowledged);
 }
 
-/** Reads only: a file that turns out to be damaged is left as it was found. */
+/** Only reads, so that a damaged file stays as it was found. */
 function check(db: Database, { path, pages }: { path: string; pages: number }): void {
   if (pages > FULL_CHECK_BELOW_PAGES) return;
   const verdict = damageOf(db);
   if (verdict !== undefined) throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is damaged: ${verdict}`);
 }
 
-/** Reads every page. What is wrong; `undefined`: nothing. */
+/** Reads every page. Undefined when sound. */
 export function damageOf(db: Database): string | undefined {
   const verdict = String(db.pragma("quick_check(1)"));
   return verdict === "ok" ? undefined : verdict;
 }
 
-/** SQLite has found what it cannot have written: to fail for another reason, as for want of files, says nothing about the database. */
+/** Other errors, such as too many open files, are not damage. */
 export function isDamage(error: unknown): boolean {
   const code = codeOf(error) ?? "";
   return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB") || code === "SQLITE_IOERR_CORRUPTFS";
 }
 
-/** Numbered files of SQL, in their order. */
 function migrationsIn(folder: string): readonly string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))
     .toSorted();
 }
 
-/** The newest revision of the schema that this version knows. */
 export function newestRevision(migrationsFolder: string): number {
   return migrationsIn(migrationsFolder).length;
 }
 
-/** The revision of a database. Throws PD_DATABASE_NEWER. */
+/** Throws PD_DATABASE_NEWER. */
 export function requireKnownRevision(db: Database, newest: number): number {
   const applied = Number(db.pragma("user_version"));
   if (applied <= newest) return applied;
   throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.path}: its schema has revision ${applied}, this version knows ${newest}`);
 }
 
-/** Each applied once, in one transaction. */
 function migrate(db: Database, folder: string, onRevision: Opening["onRevision"]): void {
   const files = migrationsIn(folder);
   const applied = requireKnownRevision(db, files.length);

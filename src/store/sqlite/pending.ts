@@ -8,11 +8,10 @@ import { pendingRequestOf, rows } from "./rows.ts";
 export interface PendingWrites {
   /** Throws PD_NOT_STORED when the source is gone. */
   storePending(request: PendingRequest): void;
-  /** Requests whose run is stored. */
   dropDonePending(): void;
 }
 
-/** A run that is stored already needs no request any more: its commit may have overtaken this. So may the delete of its source. */
+/** Stores nothing when the run's commit or the source's deletion came first. */
 const INSERT_PENDING = `insert into pending_requests (id, source_id, trigger, received_at)
   select :id, id, :trigger, :at from deployed_components where id = :source and not exists (select 1 from invocations where id = :id)
   on conflict do nothing`;

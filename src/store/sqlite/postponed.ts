@@ -12,7 +12,6 @@ export interface PostponedWrites {
   releasePostponed(now: number): readonly Released[];
 }
 
-/** Events that one transaction may release. */
 const BATCH = 200;
 
 const INSERT = `insert into postponed_events (source_id, due_at, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
@@ -20,11 +19,10 @@ const INSERT = `insert into postponed_events (source_id, due_at, stored_at, chan
 /** Emitted by a source, or on their way to it. */
 const CONCERNS = `(source_id = @sourceId or exists (select 1 from subscriptions s
   where s.listener_id = @sourceId and s.channel = postponed_events.channel and s.emitter_key in (source_id, case substr(source_id, 1, 3) when 'dc_' then 'dc_*' else 'p_*' end, '*')))`;
-/** Only the emitter takes back: others may wait for the same event. */
+/** Only the emitter can delete: other listeners may wait for the same event. */
 const DELETE = "delete from postponed_events where source_id = @sourceId and seq between @fromSeq and @toSeq";
 const LIST = `select * from postponed_events where ${CONCERNS} and seq < @beforeSeq and seq > @afterSeq order by seq desc limit @limit`;
 
-/** Puts aside what a run has postponed. */
 export function postponer(db: Database) {
   const insert = db.prepare(INSERT);
   return (sourceId: DeployedId, events: readonly NewPostponedEvent[], { invocationId, at }: { invocationId: InvocationId; at: number }): void => {

@@ -1,13 +1,11 @@
 import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Row } from "./rows.ts";
 
-/** So many rows are told of; it is enough to know that something is wrong. */
 const MOST_TOLD = 1000;
 
-/** Reads each of many rows. `what`: such as "the request". */
 export type ReadRows = <Value>(what: string, found: readonly Row[], read: (row: Row) => Value) => Value[];
 
-/** A row that this program did not write so stays where it is and is told of once: it is in the way of no other. */
+/** Skips and reports rows that cannot be read, so that they do not block others. */
 export function readableRows(tell: (problem: string) => void): ReadRows {
   const told = new Set<string>();
   const leaveOut = (what: string, row: Row, error: unknown): void => {
@@ -28,7 +26,7 @@ export function readableRows(tell: (problem: string) => void): ReadRows {
   };
 }
 
-/** Reads one row. Throws PD_DATABASE_DAMAGED when this program did not write it so. */
+/** Throws PD_DATABASE_DAMAGED. */
 export function readRow<Value>(what: string, row: Row, read: (row: Row) => Value): Value {
   try {
     return read(row);

@@ -6,24 +6,23 @@ import { damageOf, requireKnownRevision } from "./open.ts";
 import { row } from "./rows.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
-/** Without those of a run that was still being written. */
+/** Without events of uncommitted runs. */
 const EVENTS = "events e where seq <= (select last_seq from source_progress p where p.source_id = e.source_id)";
 
 export interface Restored {
   readonly sources: number;
   readonly workflows: number;
   readonly events: number;
-  /** Where the database lies that was there before; absent: there was none. */
+  /** Omitted when no database existed. */
   readonly before?: string;
 }
 
 /**
- * Puts a backup in the place of the database, which must not be in use. What was there is moved aside, not removed.
- * `newest`: the revision of a schema that this version knows. Throws PD_BAD_INPUT for a file that is no backup, or a
- * damaged one, and PD_DATABASE_NEWER.
+ * Replaces the database, which must not be in use, and moves the previous one aside. `newest` is the newest supported schema revision. Throws PD_BAD_INPUT when
+ * the backup is damaged or not a backup, and PD_DATABASE_NEWER.
  */
 export async function restoreDatabase(backup: string, path: string, { now, newest }: { now: number; newest: number }): Promise<Restored> {
-  // A pipe would be waited for.
+  // Opening a pipe would block.
   if ((await stat(backup).catch(() => undefined))?.isFile() === false)
     throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is no file`, { details: {} });
   const { commits, ...counts } = judge(backup, newest);
@@ -31,18 +30,18 @@ export async function restoreDatabase(backup: string, path: string, { now, newes
   await copyDatabase(backup, draft);
   const before = `${path}.before-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
   const hadOne = await moveAside(path, before);
-  // A log without its database is what a restore has left that ended in the middle of this: somebody's all the same.
+  // An interrupted restore may leave a log without its database.
   for (const part of ["-wal", "-shm"]) await moveAside(path + part, before + part);
-  // From here on a stop leaves a home whose database is missing, and the copy beside it: the same command goes on.
+  // An interruption from here on leaves only the copy. Running the command again completes the restore.
   const witness = new Witness(witnessPath(path));
-  // An older copy is meant: noted afterwards, a stop in between would leave it looking like one that has lost its end.
+  // Before the rename: otherwise, after an interruption, an older backup would look like a database that lost its last commits.
   witness.note(commits);
   witness.close();
   await rename(draft, path);
   return { ...counts, ...(hadOne ? { before } : {}) };
 }
 
-/** Of a database whose last commits still lie in its log, as after a kill, with these. */
+/** Includes commits that are only in the log, as after a kill. */
 async function copyDatabase(from: string, to: string): Promise<void> {
   const log = await stat(`${from}-wal`).catch(() => undefined);
   if (log === undefined || log.size === 0) return copyFile(from, to);
@@ -55,7 +54,6 @@ async function copyDatabase(from: string, to: string): Promise<void> {
   }
 }
 
-/** False: there is none. */
 async function moveAside(path: string, to: string): Promise<boolean> {
   try {
     await rename(path, to);

@@ -10,9 +10,8 @@ export interface RetentionWrites {
   shrink(): number;
 }
 
-/** Rows of one kind that one step may remove: a step holds the writer for a few milliseconds. */
+/** A step blocks the writer for a few milliseconds. */
 const STEP = 500;
-/** Pages that one step gives back to the disk. */
 const VACUUM_PAGES = 256;
 
 const OLDEST_EVENTS = `select seq, stored_at from ${OF_SOURCE} order by seq limit ?`;
@@ -29,7 +28,7 @@ const DROP_DELIVERIES = `delete from deliveries where seq in (select seq from de
   and state in ('delivered', 'failed', 'missed') and (created_at < ? or seq <= coalesce((select seq from deliveries where listener_id = ? order by seq desc limit 1 offset ?), 0))
   order by seq limit ?)`;
 
-/** What the deletions above, and that of workflow runs, would find; each look is one step in an index. */
+/** Selects the ids for which a prune step may delete something. Each condition is one step in an index. */
 const PRUNABLE = `with states (state) as (values ('delivered'), ('failed'), ('missed')) select one.value as id from json_each(@ids) one where
   exists (select 1 from source_progress p cross join events e on e.source_id = p.source_id and e.seq <= p.last_seq - @events where p.source_id = one.value)
   or (select stored_at from events where source_id = one.value order by seq limit 1) < @cutoff

@@ -1,4 +1,3 @@
-/** Where rows become records: SQLite's values are unknown here, and known beyond. What is stored was written by this program. */
 import type { Account } from "../../domain/account.ts";
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
@@ -29,12 +28,12 @@ export function rows(values: unknown): Row[] {
 }
 
 export function json<Value>(text: unknown): Value {
-  // Thousands of sources have nothing in most of theirs: it need not be parsed.
+  // A shortcut for by far the most frequent value.
   if (text === "{}") return {} as Value;
   return JSON.parse(String(text)) as Value;
 }
 
-/** Leaves out members that are null in the row. Each member is named, so that one that is added and forgotten here does not compile. */
+/** Omits null members. Each must be listed, so that a forgotten one does not compile. */
 export function present<Value extends object>(members: { [Key in keyof Value]-?: Value[Key] | null | undefined }): Value {
   const kept: Partial<Record<keyof Value, unknown>> = {};
   for (const name in members) if (members[name] !== null && members[name] !== undefined) kept[name] = members[name];
@@ -60,7 +59,7 @@ export function sourceIdOf(row: Row): DeployedId {
   return row["id"] as DeployedId;
 }
 
-/** Which of all rows belong to these sources. Of thousands SQLite would look up each. */
+/** Filters rows here, because SQLite would look up each of thousands of ids. */
 export function isOf(sources: readonly DeployedId[]): (record: { readonly sourceId: DeployedId }) => boolean {
   const wanted = new Set(sources);
   return ({ sourceId }) => wanted.has(sourceId);
@@ -74,7 +73,6 @@ export function componentIdOf(row: Row): SavedId {
   return row["component_id"] as SavedId;
 }
 
-/** Of a version together with the code that it stands for. */
 export function sourceVersionOf(row: Row): SourceVersion {
   return {
     number: Number(row["number"]),
@@ -141,7 +139,6 @@ export function pendingRequestOf(row: Row): PendingRequest {
   };
 }
 
-/** Which timer it is, whatever else its row holds. */
 export function timerPlaceOf(row: Row): Pick<Timer, "sourceId" | "prop"> {
   return { sourceId: row["source_id"] as Timer["sourceId"], prop: String(row["prop"]) };
 }
@@ -185,7 +182,7 @@ export function webhookOf(row: Row): Webhook {
   });
 }
 
-/** Receivers know the new one by and by: to deliver goes on without those that cannot be read. */
+/** Deliveries continue without old secrets that cannot be read, because receivers learn the new one. */
 function oldSecretsOf(row: Row): Webhook["oldSecrets"] {
   try {
     return json(row["old_secrets"]);
@@ -208,7 +205,6 @@ export function autoSubscriptionOf(row: Row): AutoSubscription {
   return { channel: row["channel"] as AutoSubscription["channel"], listenerId: row["listener_id"] as AutoSubscription["listenerId"] };
 }
 
-/** Many are read at once: each is made in one piece. */
 export function deliveryOf(row: Row): Delivery {
   const nextAt = row["next_at"];
   return {
@@ -225,7 +221,6 @@ export function deliveryOf(row: Row): Delivery {
   };
 }
 
-/** Whoever keeps something that retention is about. */
 export function hostedOrListenerOf(row: Row): DeployedId | ListenerId {
   return row["id"] as DeployedId | ListenerId;
 }

@@ -7,11 +7,10 @@ import { json } from "./rows.ts";
 import type { SourceProgress } from "./source-progress.ts";
 import { type Failure, type TravellingAddendum, type TravellingAnswer, type TravellingRun, columnsFrom, eventCountOf, eventsIn } from "./travelling.ts";
 
-/** What is written already of a large run, beside its commit. */
 export interface Staged {
-  /** The first parts of its events, with their deliveries. */
+  /** Number of event parts that are written. */
   readonly parts: number;
-  /** Who got a delivery that is due. */
+  /** Listeners with a delivery due now. */
   readonly listeners: readonly ListenerId[];
 }
 
@@ -20,20 +19,17 @@ export interface Written {
   readonly staged: Staged | undefined;
 }
 
-/** What one thread knows of the database while it alone writes. */
 export interface RunMemory {
   readonly progress: SourceProgress;
   readonly publisher: Publisher;
 }
 
 export interface RunEvents {
-  /** Writes what is not staged of its events, which get their numbers. Throws PD_NOT_STORED when the fence is stale. */
+  /** Writes events that are not staged. Throws PD_NOT_STORED when the fence is stale. */
   write(told: TravellingRun | TravellingAddendum, staged: Staged | undefined): Written;
-  /** Writes a delivery for each listener that its messages reach. */
   publish(told: TravellingRun | TravellingAddendum, written: Written, rest: { readonly logChunk: number; readonly failure: () => Failure }): TravellingAnswer;
 }
 
-/** What a run, or what came after its end, has emitted. */
 export function runEvents(db: Database, { progress, publisher }: RunMemory): RunEvents {
   const insertEvents = runEventWriter(db);
   const postpone = postponer(db);

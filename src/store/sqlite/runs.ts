@@ -23,10 +23,9 @@ export interface StateWrites {
 }
 
 const OPEN = "update source_progress set fence = fence + 1 where source_id = ? returning fence, cache";
-/** A write by its owner leaves the fence as it is; one past it makes every owner begin anew. */
+/** Makes every fence stale, so that owners reload the state. */
 const OUTSIDE = "update source_progress set fence = fence + 1 where source_id = ?";
 const OWNED = "select 1 from source_progress where source_id = ? and fence = ?";
-/** Its columns are those of TravellingRun. */
 const INSERT_INVOCATION = `insert into invocations
   (id, source_id, trigger, started_at, duration_ms, outcome, event_count, dropped, response_status, replay_of, returned, version)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -47,7 +46,6 @@ export function runWrites(db: Database, memory: RunMemory): RunWrites {
   const receive = db.prepare(RECEIVE);
   const writeStep = stepWriter(db);
   const readInvocation = db.prepare("select * from invocations where id = ?");
-  /** A call that has failed after all. */
   const amended = (id: InvocationId, outcome: Addendum["outcome"]): Failure => {
     const found = outcome === undefined ? undefined : row(readInvocation.get(id));
     return found === undefined ? {} : { invocation: invocationOf(found) };
@@ -80,7 +78,6 @@ export function runWrites(db: Database, memory: RunMemory): RunWrites {
   };
 }
 
-/** Who may write what a source remembers, and what is written past its runs. */
 export function stateWrites(db: Database): StateWrites {
   const open = db.prepare(OPEN);
   const disown = db.prepare(OUTSIDE);
@@ -136,7 +133,7 @@ const LIST_INVOCATIONS = `select * from invocations
   where source_id = @sourceId and seq < case when @before is null then 9e18 else coalesce((select seq from invocations where id = @before), 0) end
   order by seq desc limit @limit`;
 
-/** Who has something pending of the source of a run: to be woken once too often does no harm. */
+/** Listeners with pending deliveries of the run's source, possibly from other runs: waking a listener is harmless. */
 const LISTENERS_OF = `select distinct listener_id from deliveries
   where state = 'pending' and emitter_id = (select source_id from invocations where id = ?)`;
 
@@ -164,7 +161,7 @@ export function runReads(db: Database, readRows: ReadRows): RunReads {
     },
     async listInvocations(sourceId, { limit, before }) {
       const found: Invocation[] = [];
-      // A page that lacks what cannot be read is filled up: whoever pages ends at a short one.
+      // Fill up the page, because callers take a short page for the last one.
       for (let last: string | null | undefined = before ?? null; last !== undefined;) {
         const wanted = limit - found.length;
         const page = rows(invocations.all({ sourceId, before: last, limit: wanted }));

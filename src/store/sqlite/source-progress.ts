@@ -7,26 +7,20 @@ import { overtaken } from "./staged-events.ts";
 interface Progress {
   readonly fence: number;
   lastSeq: number;
-  /** JSON text, as it is stored. */
+  /** JSON text. */
   stored: string;
-  /** What that text says, once somebody wants to know, and what was learned since. */
+  /** `stored` when parsed, plus what was learned since. Undefined until needed. */
   cache: DedupeCache | undefined;
-  /** Something was learned that `stored` does not have. */
   hasLearned: boolean;
 }
 
-/** So many sources are remembered. */
 const MOST_KNOWN = 1000;
 
-/**
- * What changes with every run of a source: the number of its newest event, and what dedupe remembers. However many
- * runs of it one transaction holds, it is written once, by `flush`; and it is read once, until `forget`.
- */
+/** The newest event number and the dedupe cache of each source, which change with every run. `flush` writes them once per transaction. */
 export class SourceProgress {
   readonly #read;
   readonly #write;
   readonly #known = new Map<DeployedId, Progress>();
-  /** Those that are not as they are stored. */
   readonly #changed = new Map<DeployedId, Progress>();
 
   constructor(db: Database) {
@@ -34,7 +28,7 @@ export class SourceProgress {
     this.#write = db.prepare("update source_progress set last_seq = ?, cache = ? where source_id = ?");
   }
 
-  /** Numbers so many new events after the newest, and returns the first number. Throws PD_NOT_STORED when the fence is stale. */
+  /** Reserves `count` numbers and returns the first. Throws PD_NOT_STORED when the fence is stale. */
   advance(id: DeployedId, fence: number, { count, learned }: { count: number; learned: DedupeChange | undefined }): number {
     const progress = this.#owned(id, fence);
     const first = progress.lastSeq + 1;
@@ -47,7 +41,7 @@ export class SourceProgress {
     return first;
   }
 
-  /** The number that the next event gets. Throws as `advance`. */
+  /** Throws PD_NOT_STORED when the fence is stale. */
   next(id: DeployedId, fence: number): number {
     return this.#owned(id, fence).lastSeq + 1;
   }
@@ -68,7 +62,7 @@ export class SourceProgress {
     return read;
   }
 
-  /** Before the transaction ends, and before anything else looks at it. */
+  /** Call before the transaction ends and before other code reads these rows. */
   flush(): void {
     for (const [id, progress] of this.#changed) {
       if (progress.hasLearned) progress.stored = JSON.stringify(progress.cache);
@@ -79,7 +73,6 @@ export class SourceProgress {
     if (this.#known.size > MOST_KNOWN) this.#known.clear();
   }
 
-  /** What was not written is undone, and all is read anew. */
   forget(): void {
     this.#known.clear();
     this.#changed.clear();

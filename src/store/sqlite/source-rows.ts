@@ -3,9 +3,9 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import { type DeployedId, type SavedId, type WorkflowId, isWorkflowId } from "../../domain/ids.ts";
 import { type Row, componentIdOf, json, present } from "./rows.ts";
 
-/** A server that was killed in the middle of an update may have left calls of a version that it never had. */
+/** A server killed during an update may have left calls of a version that was never installed. */
 const SEEN_VERSION = `(select max(version) from (select version from invocations i where i.source_id = d.id order by seq desc limit 20))`;
-/** Without the code itself, which may be long. */
+/** Without the code, which may be long. */
 export const SOURCES = `select d.*, d.rowid as row, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
 
 export function deployedComponentOf(row: Row): DeployedComponent {
@@ -35,13 +35,12 @@ function highestVersionOf(row: Row): number | undefined {
   return highest > Number(row["version"]) ? highest : undefined;
 }
 
-/** A source together with the code that it runs. */
 export function storedSourceOf(row: Row): StoredSource {
   const source = deployedComponentOf(row);
   return { outline: outlineOf(source), source, provenance: provenanceOfRow(row) };
 }
 
-/** One that this program did not write so tells that when it is looked at. */
+/** An unreadable source throws on access. */
 export function storedOrUnreadable(row: Row): StoredSource {
   try {
     return storedSourceOf(row);
@@ -82,7 +81,6 @@ class UnreadableSource implements StoredSource {
   }
 }
 
-/** PD_DATABASE_DAMAGED, with its name. */
 export function unreadable({ name, id }: SourceOutline, cause: unknown): PdError {
   const what = isWorkflowId(id) ? "workflow" : "source";
   return new PdError("PD_DATABASE_DAMAGED", `Cannot read the ${what} ${JSON.stringify(name)} (${id}): ${messageOf(cause)}`, { cause });
@@ -92,9 +90,8 @@ function provenanceOfRow(row: Row): Provenance {
   return { declared: json(row["definition"]), origin: json(row["origin"]), imports: json(row["imports"]) };
 }
 
-/** Rows that one listing reads at once. */
 export const LISTED_AT_ONCE = 200;
-/** What the outline of a source needs, and the rest as one text: a value for each column of ten thousand rows cost 40 ms of CPU more. */
+/** The rest is one JSON text: separate columns cost 40 ms of CPU more for ten thousand rows. */
 export const LISTED_SOURCES = `select d.rowid, d.id, d.component_id, d.name, d.slug, d.endpoint_key, d.version, max(d.version, d.highest_version, coalesce(${SEEN_VERSION}, 0)),
   d.workflow_id, d.created_at,
   json_array(d.active, d.max_concurrency, d.allows_programs, d.updated_at, d.configured, d.set_aside, d.dynamic_props, d.env)
@@ -103,11 +100,10 @@ export const LISTED_SOURCES = `select d.rowid, d.id, d.component_id, d.name, d.s
 export interface ListedRow {
   readonly outline: SourceOutline;
   readonly componentId: SavedId;
-  /** JSON. */
   readonly rest: string;
 }
 
-/** By number: most of ten thousand rows come before V8 has optimised this, and taking lists apart by destructuring cost 150 ms of CPU then. */
+/** By index, because destructuring before V8 has optimised this cost 150 ms of CPU for ten thousand rows. */
 export function listedRowOf(values: readonly unknown[]): ListedRow {
   const outline: SourceOutline = {
     id: values[1] as DeployedId,
@@ -122,7 +118,6 @@ export function listedRowOf(values: readonly unknown[]): ListedRow {
   return { outline, componentId: values[2] as SavedId, rest: String(values[10]) };
 }
 
-/** The whole record of a listed source. */
 export function listedRecordOf({ outline, componentId, rest }: ListedRow): DeployedComponent {
   const { version, highestVersion } = outline;
   const [active, maxConcurrency, allowsPrograms, updatedAt, configured, setAside, dynamicProps, env] = json<unknown[]>(rest);

@@ -30,7 +30,7 @@ import { watchDamage } from "./watch-damage.ts";
 import { workflowReads } from "./workflow-reads.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
 
-/** Opens a Store on one SQLite file: reads and small writes on this thread, all other writes on a thread of their own. */
+/** Reads and small writes run on this thread, other writes on the writer's thread. */
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
   const { writer, maintenance, db } = await openWatched(settings);
   const readRows = readableRows(settings.onUnreadable);
@@ -92,7 +92,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
   };
 }
 
-/** Step by step: there may be a million. */
+/** Deletes in steps, because there may be a million events. */
 async function deleteEvents(writer: WriterClient, sourceId: DeployedId, range: EventRange): Promise<number> {
   let total = 0;
   for (let left: EventRange | undefined = range; left !== undefined;) {
@@ -106,11 +106,10 @@ async function deleteEvents(writer: WriterClient, sourceId: DeployedId, range: E
 interface Opened {
   readonly writer: WriterClient;
   readonly maintenance: MaintenanceClient;
-  /** Of whoever reads. */
   readonly db: Database;
 }
 
-/** A database that is there, whole and looked after. Throws PD_DATABASE_UNUSABLE, PD_NOT_STORED. */
+/** Throws PD_DATABASE_UNUSABLE or PD_NOT_STORED. */
 async function openWatched(settings: WriterSettings): Promise<Opened> {
   const { path, clock, signal, mustExist, onUnchecked } = settings;
   if (mustExist && !existsSync(path))
@@ -128,16 +127,15 @@ async function openWatched(settings: WriterSettings): Promise<Opened> {
     await writer.write("saveIdentity", settings.identity);
     return { writer, maintenance, db: openForReading(path) };
   } catch (error) {
-    // Their threads would keep a process that cannot start, as on a full disk, from ending.
+    // Their threads would keep the process alive.
     await Promise.allSettled([maintenance.close(), writer.close()]);
     throw error;
   }
 }
 
 /**
- * Until 3.51.3 SQLite may damage a database of which one connection moves the log while another begins it anew
- * (https://sqlite.org/wal.html, "The WAL-Reset Bug"): with such a one, as some versions of Node bring it, the thread
- * makes every write.
+ * SQLite before 3.51.3 may damage a database when one connection checkpoints the log while another resets it (https://sqlite.org/wal.html, "The WAL-Reset
+ * Bug"). With such a version only the writer's thread writes.
  */
 function openInline(path: string, clock: WriterSettings["clock"]): InlineWriter | undefined {
   const db = openForReading(path);
@@ -148,7 +146,6 @@ function openInline(path: string, clock: WriterSettings["clock"]): InlineWriter 
   }
 }
 
-/** What is written of components and sources. `keepCodeOf`: called before a code may go. */
 function componentVerbs(writer: WriterClient, keepCodeOf: (id: DeployedId) => void) {
   return {
     saveComponent: (component) => writer.write("saveComponent", component),
@@ -171,7 +168,6 @@ function componentVerbs(writer: WriterClient, keepCodeOf: (id: DeployedId) => vo
   } satisfies Partial<Store>;
 }
 
-/** What is written of webhooks, subscriptions and deliveries. */
 function listenerVerbs(writer: WriterClient) {
   return {
     saveWebhook: (webhook) => writer.write("saveWebhook", webhook),
@@ -187,7 +183,6 @@ function listenerVerbs(writer: WriterClient) {
   } satisfies Partial<Store>;
 }
 
-/** What is written of runs of workflows, beside their steps. */
 function workflowVerbs(writer: WriterClient) {
   return {
     async beginRun(run, records) {
@@ -206,7 +201,6 @@ function workflowVerbs(writer: WriterClient) {
   } satisfies Partial<Store>;
 }
 
-/** Key-value stores that components share. */
 function dataStoreVerbs(writer: WriterClient) {
   return {
     createDataStore: (name, now) => writer.write("createDataStore", name, now),
@@ -218,7 +212,6 @@ function dataStoreVerbs(writer: WriterClient) {
   } satisfies Partial<Store>;
 }
 
-/** Accounts; and how secrets are kept, exchanged for another form. */
 function secretVerbs(writer: WriterClient) {
   return {
     saveAccount: (account) => writer.write("saveAccount", account),

@@ -1,7 +1,6 @@
 /**
- * Events of a large run that is written in several transactions, and their deliveries. They lie beyond the newest event of
- * their source and the newest delivery of its events, where nobody reads, until the run is committed; a row of
- * `staged_events` tells who writes them.
+ * Events of a large run that is written in several transactions, and their deliveries. Until the commit, reads exclude them: events have numbers above the
+ * source's `last_seq`, deliveries numbers from `first_delivery`.
  */
 import type { Database } from "../../database/driver.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -9,25 +8,22 @@ import type { DeployedId } from "../../domain/ids.ts";
 import { row, rows, sourceIdOf } from "./rows.ts";
 import type { Travelling } from "./travelling.ts";
 
-/** The newest event that counts, of the source that is its value. */
 export const NEWEST = "(select last_seq from source_progress where source_id = ?)";
-/** Events of a source that count; its id is its value twice. */
+/** Committed events. The source's id is bound twice. */
 export const OF_SOURCE = `events where source_id = ? and seq <= ${NEWEST}`;
 
-/** Of a row of deliveries. */
 export const DELIVERY_COUNTS = "not exists (select 1 from staged_events where source_id = deliveries.emitter_id and first_delivery <= deliveries.seq)";
 
 export interface StagedEvents {
   begin(told: Travelling): void;
-  /** Throws PD_NOT_STORED when they are gone: another host has opened the source. */
+  /** Throws PD_NOT_STORED when another host has opened the source. */
   goOn(told: Travelling): void;
-  /** From now on they count. Throws as `goOn`. */
+  /** Makes the events count. Throws as `goOn`. */
   end(told: Travelling): void;
-  /** They are removed, unless another host has done that. */
   giveUp(told: Travelling): void;
-  /** Removes what somebody who has died, or was overtaken, has left of this source: before any other event of it gets its number. */
+  /** Removes leftovers. Call before other events of the source get numbers. */
   drop(sourceId: DeployedId): void;
-  /** Sources of which something is left, before anybody begins. */
+  /** Sources with leftovers of an earlier process. */
   left(): readonly DeployedId[];
 }
 
@@ -70,7 +66,6 @@ export function stagedEvents(db: Database): StagedEvents {
   return staged;
 }
 
-/** What a run is told whose source is another's by now. */
 export function overtaken(sourceId: DeployedId): PdError {
   return new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceId}: it is gone, or another process has taken it over`);
 }

@@ -6,7 +6,7 @@ import { type Row, row } from "./rows.ts";
 import type { TravellingBegin, TravellingRecord, TravellingStep } from "./travelling-steps.ts";
 
 export interface RunBeginnings {
-  /** The row of the run that the message has begun before; `undefined`: this one is written. */
+  /** The run that this message started earlier. Undefined when this one was written. */
   beginRun(begin: TravellingBegin): Row | undefined;
   noteBegun(runId: RunId, record: TravellingRecord): void;
 }
@@ -14,7 +14,7 @@ export interface RunBeginnings {
 const INSERT_RUN = `insert into workflow_runs
   (id, workflow_id, version, trigger, message_id, state, started_at, ended_at, failure, reason, rerun_of, from_step)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-/** Who says that it waits, and does not know of a wait that is over by now, is too late. */
+/** A caller that has missed the end of a wait cannot set the run to `waiting`. */
 export const UPDATE_RUN = `update workflow_runs set state = case when ? = 'waiting' and wakes <> ? then 'running' else ? end, ended_at = ?, failure = ?, reason = ?
   where id = ? and state in ('running', 'waiting')`;
 const WRITE_STEP = `insert into workflow_steps (run_seq, path, noted, state, until, token, record)
@@ -29,7 +29,6 @@ export function recordWriter(db: Database): (runId: RunId, record: TravellingRec
   return (runId, record) => write.run({ run: runId, ...record }).changes > 0;
 }
 
-/** Notes a step, and what it has made of its run. */
 export function stepWriter(db: Database): (step: TravellingStep) => void {
   const updateRun = db.prepare(UPDATE_RUN);
   const writeRecord = recordWriter(db);
@@ -41,7 +40,6 @@ export function stepWriter(db: Database): (step: TravellingStep) => void {
   };
 }
 
-/** What is written when a run, or a step that may not run twice, begins. */
 export function runBeginnings(db: Database): RunBeginnings {
   const insertRun = db.prepare(INSERT_RUN);
   const findRun = db.prepare("select * from workflow_runs where id = ? or (workflow_id = ? and message_id = ?)");

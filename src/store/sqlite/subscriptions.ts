@@ -26,7 +26,6 @@ const SAVE_SUBSCRIPTION = `insert into subscriptions (id, emitter_id, emitter_ke
   values (?, ?, ?, ?, ?, ?) on conflict do nothing`;
 const SAME_SUBSCRIPTION = "select * from subscriptions where emitter_id = ? and listener_id = ? and channel = ?";
 
-/** Forgets that someone listens. */
 export function listenerRemover(db: Database): (listenerId: string) => void {
   const statements = ["subscriptions", "auto_subscriptions", "deliveries"].map((table) => db.prepare(`delete from ${table} where listener_id = ?`));
   return (listenerId) => statements.forEach((statement) => statement.run(listenerId));

@@ -10,7 +10,7 @@ export interface TimerWrites {
   settleInstant(instant: TimerInstant): void;
 }
 
-/** A timer whose plan is the same goes on where it stands, which may be further than the caller knows. */
+/** A timer with the same plan keeps its position, which may be further than the caller knows. */
 const INSERT_TIMER = `insert into timers (source_id, prop, schedule, catch_up, anchor_at, next_at) values (?, ?, ?, ?, ?, ?)
   on conflict do update set schedule = excluded.schedule, catch_up = excluded.catch_up, anchor_at = excluded.anchor_at, next_at = excluded.next_at
   where schedule <> excluded.schedule or catch_up <> excluded.catch_up or anchor_at <> excluded.anchor_at`;
@@ -21,11 +21,10 @@ const SETTLE_INSTANT =
   "update timer_instants set state = ?, reason = ?, invocation_id = null where source_id = ? and prop = ? and planned_at = ? and state = 'running'";
 
 const TIMERS_OF = "select * from timers where source_id in (select value from json_each(?)) order by source_id, prop";
-/** Of more sources all timers are read: that takes less time than to look up each. */
+/** Reading all timers is faster above this. */
 const MANY_SOURCES = 500;
 const RUNNING = "select * from timer_instants where state = 'running' order by source_id, prop, planned_at";
 
-/** Replaces the timers of one source. */
 export function timerReplacer(db: Database): (sourceId: DeployedId, timers: readonly Timer[]) => void {
   const clear = db.prepare("delete from timers where source_id = ? and prop not in (select value from json_each(?))");
   const insert = db.prepare(INSERT_TIMER);
@@ -50,7 +49,7 @@ export function timerWrites(db: Database): TimerWrites {
       const stands = row(standing.get(...plan));
       const claims = instants.map((claim) => ({ claim, fate: row(known.get(claim.sourceId, claim.prop, claim.plannedAt)) }));
       const isMoved = stands === undefined ? claims.some(({ fate }) => fate !== undefined) : stands["next_at"] !== (timer.nextAt ?? null);
-      // Asked once more, since its answer was lost: the same invocation has it.
+      // A repeated call whose first answer was lost: this invocation has claimed the instant already.
       if (isMoved) return claims.some(({ claim, fate }) => claim.state === "running" && fate?.["invocation_id"] === claim.invocationId);
       instants.forEach(writeInstant);
       if (stands !== undefined) move.run(to.nextAt ?? null, to.anchorAt, ...plan);
@@ -67,7 +66,7 @@ export function timerReads(db: Database, readRows: ReadRows): TimerReads {
   const timersOf = db.prepare(TIMERS_OF);
   const one = db.prepare("select * from timers where source_id = ? and prop = ?");
   const running = db.prepare(RUNNING);
-  /** Rows that were left out, which are looked at again when somebody asks. */
+  /** Unreadable rows, which are read again on request. */
   const leftOut = new Map<string, Pick<Timer, "sourceId" | "prop">>();
   const read = (found: Row): Timer => {
     try {

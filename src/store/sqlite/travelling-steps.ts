@@ -1,34 +1,31 @@
-/** How runs of workflows and their steps travel to where they are written: as what their columns hold, as in travelling.ts. */
 import type { Bound } from "../../database/driver.ts";
 import type { RunId, WorkflowId } from "../../domain/ids.ts";
 import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import type { StepCommit } from "../../ports/workflow-store.ts";
 
-/** A step as it is noted. */
 export interface TravellingRecord {
   readonly path: string;
   readonly state: StepRecord["state"];
-  /** Of what waits: epoch ms. */
+  /** When the wait ends, epoch ms. Null unless waiting. */
   readonly until: number | null;
   readonly token: string | null;
-  /** All of it, as JSON text. */
+  /** JSON text. */
   readonly record: string;
 }
 
 export interface TravellingStep {
   readonly runId: RunId;
-  /** What it has made of its run, as UPDATE_RUN wants it. */
+  /** Parameters of UPDATE_RUN. */
   readonly run: readonly Bound[];
   readonly record: TravellingRecord;
   readonly recording: string | undefined;
 }
 
-/** A run that begins. */
 export interface TravellingBegin {
   readonly id: RunId;
   readonly workflowId: WorkflowId;
   readonly messageId: string | null;
-  /** Columns of the run, as INSERT_RUN wants them. */
+  /** Parameters of INSERT_RUN. */
   readonly run: readonly Bound[];
   readonly records: readonly TravellingRecord[];
 }
@@ -57,14 +54,13 @@ export function travellingBegin(run: WorkflowRun, records: readonly StepRecord[]
   };
 }
 
-/** What a run has come to without a step. */
 export type TravellingChange = Pick<TravellingBegin, "id" | "workflowId" | "run">;
 
 export function travellingChange(run: WorkflowRun): TravellingChange {
   return { id: run.id, workflowId: run.workflowId, run: changeOf(run) };
 }
 
-/** What a run has become, as UPDATE_RUN wants it. */
+/** Parameters of UPDATE_RUN. */
 function changeOf({ state, endedAt, failure, reason, id, wakes }: WorkflowRun): readonly Bound[] {
   return [state, wakes, state, endedAt ?? null, failure === undefined ? null : JSON.stringify(failure), reason ?? null, id];
 }

@@ -1,7 +1,4 @@
-/**
- * How a run or an attempt to deliver travels to the writer's thread and back: as few objects as can be, since each of them is copied twice. What
- * becomes a column leaves as its text, and what is empty is left out.
- */
+/** How runs and attempts are sent to the writer's thread and back: with few objects, because each is copied twice. Column values are sent as text. */
 import { deserialize, serialize } from "node:v8";
 import type { DedupeChange } from "../../domain/dedupe.ts";
 import type { Event, NewEvent, NewEvents, NewPostponedEvent } from "../../domain/event.ts";
@@ -15,36 +12,31 @@ import type { Bound } from "../../database/driver.ts";
 import { newEventOf } from "./rows.ts";
 import { type TravellingStep, travellingStep } from "./travelling-steps.ts";
 
-/** What a run and an addendum have in common. */
 export interface Travelling {
   readonly fence: number;
   readonly sourceId: DeployedId;
   readonly id: InvocationId;
   readonly at: number;
-  /** For each event, one after the other: channel, id for dedupe, summary, ts, payload. Of more than fit into a part, the last ones. */
+  /** Channel, dedupe id, summary, ts and payload of each event. For large runs only the last part. */
   readonly events: readonly Bound[];
-  /** Those before them. */
   readonly eventParts: readonly EventPart[] | undefined;
   readonly learned: DedupeChange | undefined;
   readonly postponed: readonly NewPostponedEvent[] | undefined;
   readonly stateChanges: StateChanges | undefined;
-  /** Lines as JSON text. */
+  /** JSON text. */
   readonly logs: string | undefined;
 }
 
 export interface TravellingRun extends Travelling {
-  /** Columns of the invocation, as INSERT_INVOCATION wants them. */
+  /** Parameters of INSERT_INVOCATION. */
   readonly invocation: readonly Bound[];
-  /** It fires this instant of a timer. */
   readonly instant: { readonly prop: string; readonly plannedAt: number } | undefined;
-  /** It began with this message. */
   readonly messageId: string | undefined;
-  /** It has failed, and listeners may want to hear of it: a Failure as JSON text. */
+  /** A Failure as JSON text. Undefined when the run did not fail. */
   readonly failed: string | undefined;
   readonly step: TravellingStep | undefined;
 }
 
-/** What listeners hear of a call that has failed. */
 export type Failure = Pick<Published, "invocation" | "run">;
 
 export interface TravellingAddendum extends Travelling {
@@ -52,51 +44,45 @@ export interface TravellingAddendum extends Travelling {
   readonly outcome: Outcome | undefined;
 }
 
-/** `write`: the first value of any write. */
 export function isTravelling(write: unknown): write is TravellingRun | TravellingAddendum {
   return typeof write === "object" && write !== null && "fence" in write;
 }
 
-/** An attempt without what its delivery carries. */
 export interface TravellingAttempt {
-  /** Of its delivery. */
   readonly seq: number;
   readonly attemptCount: number;
-  /** When it was due, as it was taken. */
+  /** The delivery's `nextAt` when this attempt started, epoch ms. */
   readonly takenAt: number | null;
   readonly listenerId: ListenerId;
   /** Epoch ms. */
   readonly at: number;
   readonly durationMs: number;
-  /** JSON text of a `SendResult`. */
+  /** A `SendResult` as JSON text. */
   readonly result: string;
   readonly verdict: Verdict["kind"];
-  /** When it is tried next; only with `retry`. */
+  /** Null unless the verdict is `retry`. */
   readonly retryAt: number | null;
 }
 
-/** What is told of it; the events are known where it came from. */
 export interface TravellingAnswer {
   readonly firstSeq: number;
   readonly listeners: readonly ListenerId[];
 }
 
-/** Columns of an event in a list. */
 export const EVENT_COLUMNS = 5;
 
-/** Columns of some events as bytes: they move to the thread and are not copied, and it reads one part after the other. */
+/** Events as bytes, which are moved to the thread instead of copied and decoded part by part. */
 export interface EventPart {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly count: number;
 }
 
-/** As objects, the events of a run of 100,000 emits took up 12 MB in the thread; so many at a time take up nothing that is noticed. */
+/** As objects, 100,000 events used 12 MB in the thread, so it decodes them in parts. */
 const EVENTS_A_PART = 500;
-/** Fewer where they are large, and one at least: whoever waits is looked for after each part. */
+/** A part also ends at this size, because the thread checks for waiting writes after each part. */
 const CHARACTERS_A_PART = 2 ** 20;
 
-// Objects are written out member by member: V8 gives each object that begins with a spread a shape of its own, and every
-// place that meets it is slow from then on.
+// List every member: V8 gives each object literal that starts with a spread its own slow shape.
 
 export function travellingRun({ fence, invocation, triggerText, events, postponed, stateChanges, learned, logs, step }: RunCommit): TravellingRun {
   const { id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped } = invocation;
@@ -183,11 +169,9 @@ export function partCountOf({ eventParts }: Travelling): number {
 
 interface Columns {
   readonly columns: readonly Bound[];
-  /** Events of the run before them. */
   readonly before: number;
 }
 
-/** Its parts, one after the other, without the first ones. */
 export function* partsFrom({ eventParts = [] }: Travelling, first: number): Generator<Columns> {
   let before = 0;
   for (const [index, { bytes, count }] of eventParts.entries()) {
@@ -196,7 +180,6 @@ export function* partsFrom({ eventParts = [] }: Travelling, first: number): Gene
   }
 }
 
-/** Those, and then what is in none of them. */
 export function* columnsFrom(told: Travelling, first: number): Generator<Columns> {
   yield* partsFrom(told, first);
   yield { columns: told.events, before: countInParts(told) };
@@ -210,7 +193,6 @@ function countInParts({ eventParts = [] }: Travelling): number {
   return eventParts.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** What columns were made of, with the numbers that the events have by now. */
 export function eventsIn({ id: invocationId, at }: Travelling, columns: readonly Bound[], firstSeq: number): Event[] {
   const found: NewEvent[] = [];
   for (let place = 0; place < columns.length; place += EVENT_COLUMNS) {
@@ -220,7 +202,6 @@ export function eventsIn({ id: invocationId, at }: Travelling, columns: readonly
   return storedEvents(found, firstSeq, { invocationId, at });
 }
 
-/** The events of a run as they are kept. */
 export function storedEvents(events: NewEvents, firstSeq: number, { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] {
   const stored: Event[] = [];
   let seq = firstSeq;
@@ -229,10 +210,7 @@ export function storedEvents(events: NewEvents, firstSeq: number, { invocationId
   return stored;
 }
 
-/**
- * What the store tells of a commit. The events are made when somebody asks for them, which mostly nobody does. A class: V8
- * keeps an object with a getter of its own as a dictionary.
- */
+/** Builds its events on first access, which is rare. A class, because V8 keeps a literal with a getter as a dictionary. */
 export class StoredCommit implements Committed {
   readonly listeners: readonly ListenerId[];
   readonly #firstSeq: number;

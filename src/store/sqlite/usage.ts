@@ -20,12 +20,12 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   source_versions: "code",
 };
 
-/** Pages by their table, an index counted with it. */
+/** Includes indexes. */
 const BYTES = `select coalesce(m.tbl_name, d.name) as name, sum(d.pgsize) as bytes
   from dbstat d left join sqlite_master m on m.name = d.name group by 1`;
 const COUNTED = { events: "events", runs: "invocations", deliveries: "deliveries" } as const;
 
-/** Looks at every page: it is asked in the maintenance thread, and seldom. */
+/** Reads every page. */
 export function usageOf(db: Database): readonly KindUsage[] {
   const bytes = new Map<Kind, number>();
   for (const found of rows(db.prepare(BYTES).all())) {

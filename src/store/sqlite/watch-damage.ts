@@ -4,10 +4,9 @@ import type { Clock } from "../../ports/clock.ts";
 import type { MaintenanceClient } from "./maintenance-client.ts";
 import { FULL_CHECK_BELOW_PAGES } from "./open.ts";
 
-/** A start waits so long for the check of a large database; it goes on beside the server then. */
+/** A start waits this long for the check, which then continues in the background. */
 const START_BUDGET_MS = 2000;
 const CHECK_EVERY_MS = 24 * 3_600_000;
-/** What was in the way may be gone by then. */
 const TRY_AGAIN_MS = 3_600_000;
 const PAGE_BYTES = 4096;
 
@@ -15,15 +14,13 @@ export interface DamageWatch {
   readonly path: string;
   readonly maintenance: MaintenanceClient;
   readonly clock: Clock;
-  /** Aborts when the server stops. */
   readonly signal: AbortSignal;
-  /** Damage was found while the server runs. */
   readonly onDamage: (reason: string) => void;
-  /** It could not be looked through, this time. */
+  /** Called when a check failed. */
   readonly onUnchecked: (reason: string) => void;
 }
 
-/** Looks through a large database at the start as far as the time allows, then beside the server, and again each day, or an hour after a look that has failed. Throws PD_DATABASE_UNUSABLE. */
+/** Checks a large database at the start and each day, or an hour after a failed check. Throws PD_DATABASE_UNUSABLE when the start finds damage. */
 export async function watchDamage({ path, maintenance, clock, signal, onDamage, onUnchecked }: DamageWatch): Promise<void> {
   let nextAfterMs = CHECK_EVERY_MS;
   const look = (): Promise<string | undefined> => {

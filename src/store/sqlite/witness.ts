@@ -3,15 +3,14 @@ import { PdError, codeOf } from "../../domain/errors.ts";
 
 const LENGTH = 64;
 
-/** Beside the database: `headwater.db` → `headwater.mark`. */
+/** `headwater.db` → `headwater.mark`. */
 export function witnessPath(database: string): string {
   return database.replace(/(\.db)?$/, ".mark");
 }
 
 /**
- * How many transactions were committed, told by a file beside the database: the database cannot know by itself that its
- * end is missing. It is written after each commit and not forced to the disk, so it never tells of more than there is,
- * and after a power cut of a little less.
+ * A file with the number of commits, because a database cannot detect that its end is missing. Written after each commit without fsync, so it never exceeds the
+ * database and may lag after a power cut.
  */
 export class Witness {
   readonly #path: string;
@@ -21,7 +20,7 @@ export class Witness {
     this.#path = path;
   }
 
-  /** 0: there is none. Throws PD_DATABASE_UNUSABLE when it cannot be read. */
+  /** 0 when the file does not exist. */
   read(): number {
     try {
       const count = Number(/^commits (\d+)\s*$/.exec(readFileSync(this.#path, "utf8"))?.[1]);
@@ -41,7 +40,6 @@ export class Witness {
     if (this.#file !== undefined) closeSync(this.#file);
   }
 
-  /** What is told when the database has fewer commits than were acknowledged. */
   lost(database: string, found: number, acknowledged: number): PdError {
     const what =
       found === 0

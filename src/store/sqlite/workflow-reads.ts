@@ -8,7 +8,7 @@ import type { WorkflowWrites } from "./workflow-writes.ts";
 
 type WorkflowReads = Omit<WorkflowStore, keyof WorkflowWrites>;
 
-/** Ids go by time. A run that is gone may have older ones before it that are kept, since they wait. */
+/** A deleted run may have older ones, which are kept because they wait. */
 const BEFORE_RUN = `case when @before is null then 9e18 else coalesce(
     (select seq from workflow_runs where id = @before),
     (select seq + 1 from workflow_runs where workflow_id = @id and id < @before order by id desc limit 1), 0) end`;

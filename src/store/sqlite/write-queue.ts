@@ -2,10 +2,10 @@ import { type LargeWrite, isLarge, largeWriteOf } from "./event-stage.ts";
 import { isTravelling } from "./travelling.ts";
 import { type WriteRequest, writesIn, writesOf } from "./write-request.ts";
 
-/** While so many writes share a transaction, no more join it: others wait until all of them are made. */
+/** More writes do not join a transaction, because others wait for all of it. */
 const MAX_BATCH = 256;
 
-/** They write no data, and nothing has to come before them. */
+/** They write no data and need no order. */
 const ASIDE: ReadonlySet<WriteRequest["verb"]> = new Set(["tidy", "shorten", "damaged"]);
 
 interface Order {
@@ -14,10 +14,7 @@ interface Order {
   readonly later: WriteRequest[];
 }
 
-/**
- * Requests in the order in which they are made: that in which they came, but while a large one is being written, those go
- * before it that have to do neither with it nor with anything that waits for it.
- */
+/** Orders requests by arrival. While a large one is written in parts, requests go first that share nothing with it or with earlier waiting ones. */
 export class WriteQueue {
   #waiting: WriteRequest[] = [];
   #large: LargeWrite | undefined;
@@ -30,7 +27,6 @@ export class WriteQueue {
     return this.#waiting.length === 0 && this.#large === undefined;
   }
 
-  /** What may be made at once, and what is to be written in parts after that. */
   next(): Pick<Order, "now" | "large"> {
     const { now, large, later } = orderOf(this.#waiting, this.#large);
     this.#waiting = later;
@@ -38,24 +34,22 @@ export class WriteQueue {
     return { now, large };
   }
 
-  /** Somebody waits who may go before the rest of what is written in parts. */
+  /** Whether a request may go before the rest of the large one. */
   get isAwaited(): boolean {
     return orderOf(this.#waiting, this.#large).now.length > 0;
   }
 
-  /** `large`: what is left of it; `undefined`: nothing. */
   goOn(large: LargeWrite | undefined): void {
     this.#large = large;
   }
 }
 
 function orderOf(waiting: readonly WriteRequest[], current: LargeWrite | undefined): Order {
-  // As it mostly is.
   if (current === undefined && writesIn(waiting) <= MAX_BATCH && !waiting.some(isLarge)) return { now: waiting, large: undefined, later: [] };
   const [now, later]: [WriteRequest[], WriteRequest[]] = [[], []];
   let large = current;
   let writes = 0;
-  /** What those that wait have to do with; `undefined`: it may be anything. */
+  /** Ids that waiting requests use. Undefined when they may use any. */
   let blocked: Set<string> | undefined = new Set(current === undefined ? [] : concernsOf(current.request));
   for (const request of waiting) {
     if (ASIDE.has(request.verb)) {
@@ -82,10 +76,10 @@ function isFree(concerns: readonly string[] | undefined, blocked: ReadonlySet<st
   return isFirst || concerns?.every((id) => !blocked.has(id)) === true;
 }
 
-/** What is deployed and saved: it shares names and rows that are dropped when nobody uses them any more. */
+/** All deployed and saved components conflict: they share names, and rows that are dropped when unused. */
 const COMPONENTS = "components";
 
-/** Sources, accounts, runs of workflows, data stores, actions and more that a request has to do with; `undefined`: it may be anything. */
+/** Ids and names that a request uses. Undefined when it may use any. */
 function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] | undefined {
   switch (verb) {
     case "storePending":
@@ -105,7 +99,7 @@ function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] 
     case "endChange":
     case "giveUpVersion":
       return typeof write === "string" ? [write] : undefined;
-    // A swap may end or begin that its source listens, and a run is for those who listened when it was written: it waits.
+    // `swap` is not listed: it may change subscriptions, and a run's deliveries go to its listeners at commit.
     case "beginDeploy":
       return withComponents(membersOf(write, "id"));
     case "finishDeploy":

@@ -1,4 +1,3 @@
-/** What is asked of those who write, and how they answer. */
 import type { AccountWrites } from "./accounts.ts";
 import type { ComponentWrites } from "./components.ts";
 import type { DataStoreWrites } from "./data-stores.ts";
@@ -16,7 +15,6 @@ import type { TimerWrites } from "./timers.ts";
 import type { WorkflowWrites } from "./workflow-writes.ts";
 import type { Revision } from "./open.ts";
 
-/** Everything that writes, by name. */
 export type Writes = ComponentWrites &
   RunWrites &
   StateWrites &
@@ -37,12 +35,11 @@ export type Writes = ComponentWrites &
 
 export interface WriteRequest {
   readonly id: number;
-  /** `tidy`: what nobody waits for, and is not answered; `shorten`: the log begins anew. */
+  /** `tidy` gets no answer. */
   readonly verb: keyof Writes | "close" | "scrub" | "damaged" | "tidy" | "shorten";
   readonly values: readonly unknown[];
 }
 
-/** Each attempt to deliver is a write of its own. */
 export function writesOf({ verb, values: [write] }: WriteRequest): number {
   return verb === "recordAttempts" && Array.isArray(write) ? write.length : 1;
 }
@@ -54,7 +51,6 @@ export function writesIn(requests: readonly WriteRequest[]): number {
 export interface WriteError {
   readonly code: string;
   readonly message: string;
-  /** The next step, where it is not that of the code. */
   readonly fix?: string;
 }
 
@@ -62,13 +58,13 @@ export interface WriteReply {
   readonly id: number;
   readonly value?: unknown;
   readonly error?: WriteError;
-  /** It is not open yet: its schema is being brought to this. */
+  /** The revision that the schema is being migrated to during the start. */
   readonly revision?: Revision;
-  /** The log grows, as others write while it is moved: `shorten` is wanted. */
+  /** The log grows, because others write during checkpoints: send `shorten`. */
   readonly isLogLong?: true;
 }
 
-/** They change neither who listens nor what changes with every run, or say so to Publisher and SourceProgress themselves. */
+/** Writes that leave subscriptions and source progress unchanged, or update their caches themselves. */
 export const LEAVE_MEMORY: ReadonlySet<WriteRequest["verb"]> = new Set<keyof Writes>([
   "commit",
   "append",

@@ -11,43 +11,38 @@ import type { WriteError, WriteReply, WriteRequest, Writes } from "./write-reque
 export interface WriterSettings {
   readonly path: string;
   readonly migrations: string;
-  /** The built entry of the writer's thread. */
   readonly entry: string;
-  /** The built entry of the maintenance thread. */
   readonly maintenanceEntry: string;
-  /** Of a database that has none yet. */
+  /** Stored in a new database. */
   readonly identity: Identity;
-  /** The home was used before: a database that is not there is missing. */
+  /** True when the home was used before. Then a missing database is an error. */
   readonly mustExist: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Damage was found; from now on nothing is written. */
+  /** Called when damage was found. Later writes fail. */
   readonly onDamage: (reason: string) => void;
-  /** The database could not be looked through for damage, this time. */
+  /** Called when a check for damage failed. */
   readonly onUnchecked: (reason: string) => void;
-  /** A row was left out of a list: it is named, with what is wrong with it. */
+  /** Called for each row left out of a list. */
   readonly onUnreadable: (problem: string) => void;
-  /** An earlier version has made the database: it is being brought to this revision. */
   readonly onRevision: (revision: Revision) => void;
 }
 
-/** What nobody waits for leaves after so long, or when there is so much of it. */
+/** Writes without a waiting caller are sent after this time, or when this many have collected. */
 const SOON_MS = 5;
 const SOON_AT_MOST = 64;
-/** After so many transactions that were written inline, the thread looks after the log. */
+/** Inline transactions after which the thread checks the log. */
 const TIDY_AFTER = 32;
 
 interface Waiting {
-  /** `undefined` once it is settled: V8 keeps the entries of a map that was outgrown, for a while, and all that they hold. */
+  /** Cleared when settled: V8 keeps entries of an outgrown map for a while. */
   end: WaitingEnd | undefined;
-  /** It is on its way: what the thread has made of it, nobody knows before it answers. */
+  /** The thread may have performed it even without an answer. */
   isSent: boolean;
-  /** What it is to write first. */
   write: unknown;
 }
 
 interface WaitingEnd {
-  /** With what the verb returns: the other side is this program, too. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -55,21 +50,16 @@ interface WaitingEnd {
 type Inline = Pick<InlineWriter, "perform" | "close">;
 
 type StartSettings = Pick<WriterSettings, "entry" | "path" | "migrations" | "onRevision"> & {
-  /** Opens what writes inline, when the database is open; none: the thread makes every write. */
+  /** When omitted, the thread makes every write. */
   readonly openInline?: () => Inline | undefined;
 };
 
-/**
- * Has writes made: inline when they are small and nothing is on its way to the writer's thread, else by that thread. So
- * they are made in the order in which they were asked for.
- */
+/** Performs writes in call order: inline when small while the thread is idle, otherwise in the thread. */
 export class WriterClient {
   readonly #worker: Worker;
   readonly #disowned = new DisownedFences();
   #inline: Inline | undefined;
-  /** Writes that the thread has not answered. */
   #sentCount = 0;
-  /** Transactions that were written inline since the thread looked after the log. */
   #untidied = 0;
   readonly #waiting = new Map<number, Waiting>();
   #unsent: WriteRequest[] = [];
@@ -80,7 +70,7 @@ export class WriterClient {
   #hasEnded = false;
   #reason = "its thread has ended";
 
-  /** Throws PD_DATABASE_UNUSABLE or PD_DATABASE_NEWER. */
+  /** Throws PD_DATABASE_UNUSABLE, PD_DATABASE_NEWER or PD_NOT_STORED. */
   static async start({ entry, path, migrations, onRevision, openInline }: StartSettings): Promise<WriterClient> {
     const worker = new Worker(entry, { workerData: { path, migrations } });
     await new Promise<void>((resolve, reject) => {
@@ -116,17 +106,17 @@ export class WriterClient {
     return this.#send({ verb, values });
   }
 
-  /** As `write`, of something that nobody waits for: it leaves with the next write, or after a few milliseconds together with others like it. */
+  /** For writes without a waiting caller: sent with the next write or after a few milliseconds. */
   writeSoon<Verb extends keyof Writes>(verb: Verb, ...values: Parameters<Writes[Verb]>): Promise<ReturnType<Writes[Verb]>> {
     return this.#send({ verb, values }, { isUrgent: false });
   }
 
-  /** Leaves nothing in the files that was deleted or replaced. */
+  /** Removes deleted and replaced data from the files. */
   scrub(): Promise<void> {
     return this.#send<undefined>({ verb: "scrub", values: [] });
   }
 
-  /** Refuses every later write, with this reason. */
+  /** Makes every later write fail. */
   async markDamaged(reason: string): Promise<void> {
     this.#closeInline();
     await this.#send<undefined>({ verb: "damaged", values: [reason] });
@@ -135,7 +125,6 @@ export class WriterClient {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // What was asked for before is written by the thread then.
     this.#closeInline();
     await this.#send<undefined>({ verb: "close", values: [] });
   }
@@ -157,7 +146,7 @@ export class WriterClient {
     setImmediate(() => this.#flush());
   }
 
-  /** What was asked for in one turn travels together, and will mostly share a transaction. */
+  /** Requests of one turn usually share a transaction. */
   #flush(): void {
     clearTimeout(this.#soon);
     this.#soon = undefined;
@@ -168,7 +157,6 @@ export class WriterClient {
     if (!this.#writeInline(batch)) this.#post(batch);
   }
 
-  /** False: nothing is written. */
   #writeInline(batch: readonly WriteRequest[]): boolean {
     const values = this.#sentCount > 0 ? undefined : this.#inline?.perform(batch, this.#disowned);
     if (values === undefined) return false;
@@ -197,7 +185,7 @@ export class WriterClient {
     }
   }
 
-  /** What is nested very deep cannot travel: it is refused, and all others are not. */
+  /** A value that is nested too deep cannot be sent. Only its request fails. */
   #notPosted(batch: readonly WriteRequest[], error: unknown): void {
     if (batch.length > 1) return batch.forEach((request) => this.#post([request]));
     for (const { id, values } of batch) {
@@ -216,12 +204,11 @@ export class WriterClient {
     else end?.reject(errorOf(error));
   }
 
-  /** While this is on its way nothing is written inline. What goes wrong with it goes wrong with the next write, which tells. */
+  /** Nothing is written inline until this is answered. An error is ignored, because the next write meets it too. */
   #shortenLog(): void {
     if (!this.#isClosed) this.#send<undefined>({ verb: "shorten", values: [] }).catch(() => {});
   }
 
-  /** Whoever waits for it, who is told once. */
   #take(id: number): WaitingEnd | undefined {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
@@ -237,7 +224,7 @@ export class WriterClient {
     this.#inline = undefined;
   }
 
-  /** The thread may have stored what it was sent, and have died before it said so. */
+  /** A request that was sent is in doubt: the thread may have died after storing it. */
   #failAll(): void {
     for (const { end, isSent } of this.#waiting.values())
       end?.reject(

@@ -1,8 +1,4 @@
-/**
- * The writer's thread: makes every write but those that InlineWriter makes while this has nothing to do. A slow disk, or
- * a write of seconds, then holds up no one but those who wait for a commit. What has arrived is written together; of a
- * run with very many events others do not wait for the end.
- */
+/** The writer's thread makes all writes that InlineWriter does not, so that a slow disk or long write delays only callers that wait for a commit. */
 import { MessageChannel, type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { AFTER_START_MS, collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { openForWriting } from "./open.ts";
@@ -37,7 +33,7 @@ function serve(port: MessagePort): void {
   });
 }
 
-/** What may be written at once is written and answered, then more of a large run. False: nothing is written any more. */
+/** Returns false once the database is closed. */
 function takeTurn(port: MessagePort, writer: Writer, queue: WriteQueue): boolean {
   receiveAll(port, queue);
   const { now, large } = queue.next();
@@ -88,7 +84,7 @@ function answer(port: MessagePort, replies: readonly WriteReply[], to: readonly 
   freeParts(to);
 }
 
-/** What lies outside of the heap and has outlived two collections stays until V8 collects all, which here is rare. What is moved to a port that is closed goes at once. */
+/** V8 would keep these bytes until a full collection, which is rare here. Buffers moved to a closed port are freed at once. */
 function freeParts(batch: readonly WriteRequest[]): void {
   const parts = batch.flatMap(({ values: [write] }) => (isTravelling(write) ? (write.eventParts ?? []) : []));
   if (parts.length === 0) return;

@@ -24,19 +24,16 @@ import { timerWrites } from "./timers.ts";
 import { workflowWrites } from "./workflow-writes.ts";
 import { LEAVE_MEMORY, type WriteError, type WriteReply, type WriteRequest, type Writes } from "./write-request.ts";
 
-/** Checkpoints wait for this much quiet, and the log grows no longer than 8 MB: more at once would hold up commits for longer. */
+/** Checkpoints wait for this much quiet, unless the log has 8 MB: longer checkpoints delay commits longer. */
 const QUIET_MS = 50;
 const CHECKPOINT_AFTER_PAGES = 500;
 const CHECKPOINT_AT_LATEST_PAGES = 2000;
-/** What is written inline during a checkpoint makes the log longer. When it has more than this, nothing is written during the next. */
+/** Inline writes during a checkpoint make the log grow. Above this, the next checkpoint excludes them. */
 const LONGEST_LOG_PAGES = 4000;
-/** A guess, where the log cannot be looked at. */
+/** Estimate, when SQLite cannot report the log's length. */
 const PAGES_OF_BATCH = 8;
 
-/**
- * Makes writes. All that it is given at once share one transaction, and so one fsync. When one of them fails, all are made
- * again, each in a savepoint of its own, so that it undoes only itself.
- */
+/** Performs a batch in one transaction with one fsync. When a request fails, all run again, each in its own savepoint. */
 export class Writer {
   readonly #db: Database;
   readonly #verbs: Writes;
@@ -50,9 +47,8 @@ export class Writer {
   readonly #lookAtLog: Statement;
   readonly #moveLog: Statement;
   readonly #canLook: boolean;
-  /** Since the last checkpoint. */
   #batches = 0;
-  /** Why nothing is written any more. */
+  /** Why writes are refused. */
   #damage: string | undefined;
 
   constructor(db: Database, witness: Witness, onLongLog: () => void) {
@@ -62,7 +58,7 @@ export class Writer {
     this.#read = db.prepare("select count from commits");
     this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
     this.#moveLog = db.prepare("pragma wal_checkpoint(passive)");
-    // Older ones would write the log back, which is what they are asked for then.
+    // Before 3.51, `noop` would run a checkpoint.
     this.#canLook = isSqliteAtLeast(db, [3, 51, 0]);
     this.#group = new GroupCommit(db, witness);
     this.#verbs = {
@@ -97,14 +93,14 @@ export class Writer {
       return this.#performTogether(batch) ?? this.#group.perform(() => batch.map((request) => this.#performAlone(request)));
     } catch (error) {
       if (isDamage(error)) this.markDamaged(messageOf(error));
-      // The transaction as a whole failed, as on a full disk: nothing of it is there, so nobody is told it is.
+      // The whole transaction failed, as on a full disk.
       const failure = errorText(error);
       for (const { values } of batch) this.#disowned.add(values[0]);
       return batch.map(({ id }) => ({ id, error: failure }));
     }
   }
 
-  /** `undefined`: one of them failed, so nothing of any is written. That is rare, and then each gets a savepoint. */
+  /** Undefined, with nothing written, when any request fails. */
   #performTogether(batch: readonly WriteRequest[]): WriteReply[] | undefined {
     try {
       return this.#group.perform(() => batch.map((request) => this.#performOne(request)));
@@ -114,7 +110,7 @@ export class Writer {
     }
   }
 
-  /** Writes events of it until somebody waits, and with the last of them all the rest. What is left to do, or its answer. */
+  /** Returns the progress when another write waits, otherwise the reply. */
   writeLarge(large: LargeWrite, isAwaited: () => boolean): LargeWrite | WriteReply {
     const { request, told } = large;
     if (this.#damage !== undefined) return { id: request.id, error: damaged(this.#damage) };
@@ -137,7 +133,7 @@ export class Writer {
     this.#tryToRemove(() => this.#stage.giveUp(large));
   }
 
-  /** Nobody reads what is left, and it goes before its source gets its next event: a full disk is not in the way of all others. */
+  /** Failure is harmless: reads exclude staged events, and the source's next event removes them. */
   #tryToRemove(remove: () => void): void {
     try {
       this.#group.perform(remove);
@@ -146,7 +142,7 @@ export class Writer {
     }
   }
 
-  /** From now on nothing is written: what is there may still be read and saved. */
+  /** The database can still be read and backed up. */
   markDamaged(reason: string): void {
     this.#damage ??= reason;
   }
@@ -155,7 +151,7 @@ export class Writer {
     return batch.map(({ id }) => ({ id, error: damaged(damage) }));
   }
 
-  /** No transaction may go on meanwhile, so it is no verb like others. */
+  /** `vacuum` cannot run in a transaction. */
   scrub(id: number): WriteReply {
     try {
       this.#db.exec("vacuum");
@@ -166,7 +162,7 @@ export class Writer {
     }
   }
 
-  /** Nobody writes meanwhile: all of the log is moved, and the next commit begins it anew. */
+  /** Checkpoints the whole log while no other thread writes, so that the next commit starts it again. */
   shorten(id: number): WriteReply {
     if (this.#damage !== undefined) return { id };
     clearTimeout(this.#quiet);
@@ -187,7 +183,7 @@ export class Writer {
     try {
       if (this.#damage === undefined) this.#db.pragma("wal_checkpoint(truncate)");
     } catch {
-      // A full disk: what was committed is safe in the log.
+      // A full disk. The log keeps all commits.
     }
     this.#db.close();
     this.#witness.close();
@@ -221,7 +217,7 @@ export class Writer {
     }
   }
 
-  /** What nobody has to wait for, once a batch has been answered. */
+  /** Call after answering a batch. */
   tidy(): void {
     if (this.#damage !== undefined) return;
     const pages = this.#pagesToCheckpoint();
@@ -231,11 +227,11 @@ export class Writer {
     else this.#quiet.refresh();
   }
 
-  /** `undefined`: the disk does not tell. */
+  /** Undefined when the log cannot be read. */
   #pagesToCheckpoint(): number | undefined {
     try {
       if (!this.#canLook) return ++this.#batches * PAGES_OF_BATCH;
-      // A connection looks at the log as it was at its last read, and others write.
+      // A connection sees the log as of its last read.
       this.#read.get();
       const state = row(this.#lookAtLog.get());
       return Number(state?.["log"] ?? 0) - Number(state?.["checkpointed"] ?? 0);
@@ -251,10 +247,10 @@ export class Writer {
     try {
       const state = row(this.#moveLog.get());
       const [log, moved] = [Number(state?.["log"] ?? 0), Number(state?.["checkpointed"] ?? 0)];
-      // What somebody still reads cannot be moved: nobody has to wait for that.
+      // Pages that a reader still needs cannot be moved, so excluding writers would not help.
       if (log > LONGEST_LOG_PAGES && moved >= log) this.#onLongLog();
     } catch {
-      // A full disk: what was committed is safe in the log, and the next checkpoint tries again.
+      // A full disk. The next checkpoint retries.
     }
   }
 }
