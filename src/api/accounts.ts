@@ -38,12 +38,11 @@ const name = z.string().min(1);
 const include_credentials = flag.default(false);
 const oauthParams = z.object({
   app: name.optional(),
-  /** Connected once more, with the client that it has. */
+  /** Reconnects this account. */
   account: name.optional(),
   name: name.optional(),
   flow: z.enum(["authorization_code", "device_code", "client_credentials"]).default("authorization_code"),
   client_id: name.optional(),
-  /** Id or name of an account whose client is used. */
   client_of: name.optional(),
   client_secret: name.optional(),
   scopes: z.array(name).optional(),
@@ -59,7 +58,6 @@ export type OAuthInput = z.input<typeof oauthParams>;
 const tag = "Accounts";
 const answer = one(account);
 
-/** Connected accounts (platform.md §1.7): credentials are shown only when they are asked for. */
 export const accounts = {
   list: call(CALLS.accounts.list, {
     tag,

@@ -4,7 +4,6 @@ import { codeParams, hideSecrets } from "./components.ts";
 import { flag, call, jsonObject, memoryMb, optionalText, texts } from "./declare.ts";
 import { actionRun } from "./invocations.ts";
 
-/** Actions, which run once and are not deployed (platform.md §1.8). */
 export const actions = {
   run: call(CALLS.actions.run, {
     tag: "Actions",

@@ -16,12 +16,11 @@ import { webhooks } from "./webhooks.ts";
 import { workflows } from "./workflows.ts";
 import { page } from "./page.ts";
 
-/** Each call of the list is declared, at the address that it has there. */
+/** Requires each call of `CALLS` with its address. */
 type Declared = {
   readonly [Group in keyof typeof CALLS]: { readonly [Name in keyof (typeof CALLS)[Group]]: { readonly address: (typeof CALLS)[Group][Name] } };
 };
 
-/** Every call of the API: what it takes and what it answers. */
 export const api = {
   sources,
   events,

@@ -18,7 +18,6 @@ export type AppRecord = z.infer<typeof app>;
 
 const tag = "Accounts";
 
-/** Apps, and what their accounts consist of (platform.md §1.7). */
 export const apps = {
   list: call(CALLS.apps.list, {
     tag,

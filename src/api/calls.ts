@@ -1,7 +1,4 @@
-/**
- * Every call of the API by its name. The server mounts it, the client calls it; what it takes and answers stands in the
- * file of its resource, under the same name. Parts that vary stand in braces.
- */
+/** Parameters and answers are declared in the file of the resource, under the same name. */
 export const CALLS = {
   sources: {
     list: "GET /v1/users/me/sources",
@@ -155,8 +152,6 @@ export const CALLS = {
   },
 } as const;
 
-/** Method and path of a call. */
 export type CallAddress = `${"GET" | "POST" | "PUT" | "DELETE"} /${string}`;
 
-/** The parts of a path that vary, in their order. */
 export type PartsOf<Address extends string> = Address extends `${string}{${string}}${infer Rest}` ? [part: string, ...PartsOf<Rest>] : [];

@@ -5,18 +5,16 @@ import { CALLS } from "./calls.ts";
 import { call, deleted, flag, jsonObject, one, optionalText, pageParams, paged, seconds, text, texts, whole } from "./declare.ts";
 import { choices, dynamicProps, optionsParams, prop } from "./props.ts";
 
-/** Code with the local files that it imports. */
 export const codeFiles = z.object({ code: text, path: text.default("component.js"), files: texts.default({}) });
 
-/** For whoever is to see what a component does, and not what it was given to do it. */
+/** For agents, which may see what a component does, but not its secrets. */
 export const hideSecrets = flag
   .default(false)
   .describe("stars stand for credentials and secret props in what the component says; not in the context of a page, which goes back to it");
 
-/** How a call names a component, or brings its code (platform.md §1.3, §1.4). */
 export const codeParams = z.object({
   component_id: optionalText,
-  /** As the Connect API names it: an id or a key. */
+  /** Id or key, as in the Connect API. */
   id: optionalText,
   key: optionalText,
   registry: optionalText,
@@ -72,11 +70,10 @@ export const described = z.object({
 export type DescribedRecord = z.infer<typeof described>;
 
 const env = texts.default({});
-/** Values that are not given are those of this source. */
+/** Source whose values are used for props that are not given. */
 const source_id = optionalText;
 const tag = "Components";
 
-/** /components (platform.md §1.3), and components that are not deployed: what they declare and offer (§1.8, the Connect API). */
 export const components = {
   list: call(CALLS.components.list, { tag, summary: "Lists saved components, the newest first", params: pageParams, answer: paged(component) }),
   save: call(CALLS.components.save, {

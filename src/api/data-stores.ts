@@ -11,7 +11,6 @@ const LONGEST_TTL = 3_155_760_000;
 
 const tag = "Data stores";
 
-/** Key-value stores that components share (platform.md §4.7). */
 export const dataStores = {
   list: call(CALLS.dataStores.list, { tag, summary: "Lists data stores by name", answer: many(dataStore) }),
   create: call(CALLS.dataStores.create, {

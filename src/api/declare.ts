@@ -3,21 +3,19 @@ import { LEAST_MEMORY_MB, MOST_MEMORY_MB } from "../domain/process-grant.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/json.ts";
 import type { CallAddress } from "./calls.ts";
 
-/** What a call takes and answers. */
 export interface Call<Address extends CallAddress, Params extends z.ZodObject, Answer extends z.ZodType | undefined> {
   readonly address: Address;
-  /** Other addresses of the same call. */
   readonly also: readonly CallAddress[];
   readonly tag: string;
   readonly summary: string;
-  /** Taken from the query and the body alike (platform.md §1.1). */
+  /** Read from the query and the body. */
   readonly params: Params;
-  /** The body of the answer; absent: there is none. */
+  /** Undefined when the answer has no body. */
   readonly answer: Answer;
   readonly status: 200 | 202;
-  /** What a key that may only read is refused: all of it, or these parameters when they are set. */
+  /** Parts that read-only keys may not use: the whole call, or these parameters when they are set. */
   readonly beyondReaders: "all" | readonly string[];
-  /** It wants no key. */
+  /** Needs no API key. */
   readonly isOpen: boolean;
 }
 
@@ -28,7 +26,7 @@ interface Declaration<Params extends z.ZodObject, Answer extends z.ZodType | und
   readonly answer?: Answer;
   readonly status?: 200 | 202;
   readonly also?: readonly CallAddress[];
-  /** Absent: whatever does not begin with GET. */
+  /** The default for every method except GET is "all". */
   readonly beyondReaders?: "all" | readonly string[];
   readonly isOpen?: true;
 }
@@ -54,34 +52,29 @@ export const optionalText = z.string().optional();
 export const json = z.custom<JsonValue>(isJsonValue, "wants a JSON value");
 export const jsonObject = z.custom<JsonObject>(isJsonObject, "wants a JSON object");
 export const texts = z.record(z.string(), z.string());
-/** Epoch seconds (platform.md §1.1). */
 export const seconds = z.int().describe("epoch seconds");
 export const ms = z.number().describe("epoch ms");
 
-/** Anything that says yes or no in a query or a body. */
+/** An empty value means true. */
 export const flag = z
   .union([z.boolean(), z.enum(["true", "false", "1", "0", ""])])
   .transform((value) => value === true || value === "true" || value === "1" || value === "");
-/** A text that may be taken away with null or nothing. */
+/** In an update, null removes the text. */
 export const clearable = z.string().nullable().optional();
-/** Runs of one source at the same time. */
 export const maxConcurrency = z.int("wants a whole number").min(1, "wants at least 1").max(10_000, "wants at most 10000");
 
-/** JavaScript memory of one process. */
 export const memoryMb = z
   .int("wants a whole number")
   .min(LEAST_MEMORY_MB, `wants at least ${LEAST_MEMORY_MB}`)
   .max(MOST_MEMORY_MB, `wants at most ${MOST_MEMORY_MB}`);
 
-/** A number in a query or a body. */
 export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER) {
   return z.coerce.number<string | number>().int().min(least).max(most);
 }
 
-/** Paging of lists (platform.md §1.1). */
 export const pageParams = z.object({ limit: whole(1, 1000).default(10), before: optionalText, after: optionalText });
 const lettersAndDigits = z.string().regex(/^[0-9A-Za-z]+$/);
-/** Ids of what is listed newest first; such a list is paged by the id of the last record that was shown. */
+/** Lists of these are paged by the id of the last record shown. */
 export const invocationId = z.templateLiteral(["inv_", lettersAndDigits], { error: 'wants the id of an invocation, as "inv_…"' });
 export const runId = z.templateLiteral(["run_", lettersAndDigits], { error: 'wants the id of a run, as "run_…"' });
 export const deliveryId = z.templateLiteral(["dlv_", z.int()], { error: 'wants the id of a delivery, as "dlv_1"' });
@@ -96,5 +89,4 @@ export const paged = <Schema extends z.ZodType>(record: Schema) => z.object({ pa
 export const error = z.object({ error: text, code: text, details: jsonObject.optional() });
 export const deleted = z.object({ id: text, deleted: z.boolean() });
 
-/** Under which a source is found in commands and paths. */
 export const slug = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "wants a slug: small letters, digits and dashes");

@@ -32,7 +32,6 @@ const since_ms = z.coerce.number<string | number>().default(0);
 const retried = one(z.object({ retried: z.int() }));
 const tag = "Deliveries";
 
-/** What was delivered, with every attempt. */
 export const deliveries = {
   ofWebhook: call(CALLS.deliveries.ofWebhook, { tag, summary: "Lists deliveries to a webhook, the newest first", params: listParams, answer: many(delivery) }),
   retryWebhook: call(CALLS.deliveries.retryWebhook, {

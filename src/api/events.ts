@@ -2,7 +2,6 @@ import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { call, json, ms, one, optionalText, pageParams, paged, text } from "./declare.ts";
 
-/** One event summary (platform.md §5). */
 export const event = z.object({
   id: text,
   indexed_at_ms: ms,
@@ -23,7 +22,6 @@ export type EventRecord = z.infer<typeof event>;
 
 const tag = "Events";
 
-/** Events of a source (platform.md §1.5). */
 export const events = {
   list: call(CALLS.events.list, {
     tag,

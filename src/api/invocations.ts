@@ -3,7 +3,6 @@ import { CALLS } from "./calls.ts";
 import { event } from "./events.ts";
 import { call, invocationId, json, jsonObject, limitParams, many, ms, one, optionalText, text } from "./declare.ts";
 
-/** What was thrown. */
 const thrown = z.looseObject({
   name: text,
   message: text,
@@ -14,7 +13,6 @@ const thrown = z.looseObject({
 export const line = z.object({ k: text, msg: text, ts: ms, from: optionalText });
 export type LineRecord = z.infer<typeof line>;
 
-/** Every kind of observation (platform.md §5). */
 export const observation = z.object({
   ...line.shape,
   invocation_id: optionalText,
@@ -111,7 +109,6 @@ const rehearsal = z.object({
 
 const tag = "Invocations";
 
-/** What has run, and what was planned to. */
 export const invocations = {
   list: call(CALLS.invocations.list, {
     tag,

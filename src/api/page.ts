@@ -4,7 +4,6 @@ import { call, one, optionalText, text, word } from "./declare.ts";
 
 const tag = "Page";
 
-/** What the web page is opened with. */
 export const page = {
   ticket: call(CALLS.page.ticket, {
     tag,

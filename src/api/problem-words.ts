@@ -3,21 +3,19 @@ import { nearestTo } from "../domain/did-you-mean.ts";
 
 type Issue = Parameters<z.core.$ZodErrorMap>[0];
 
-/** What stands under such names is not repeated. */
+/** Values under such names may be secret and are not quoted. */
 const SECRET = /credential|secret|token|password|key|env|props|header|code|files|fields|state|url/i;
-/** Longer values are cut where they are quoted. */
 const MOST_QUOTED = 80;
-/** Of names that are not known. */
 const MOST_NAMES = 10;
 
-/** What a value wants, in words, where its schema says nothing of its own. */
+/** Used where the schema does not define a message. */
 function wantedWords(issue: Issue): string {
   if (issue.code === "unrecognized_keys") return unknownMembers(issue.keys, knownMembers(issue));
   if (issue.code === "invalid_key") return issue.issues.map(({ message }) => message).join("; ");
   return wanted(issue);
 }
 
-/** With this a schema is asked to parse what people have written. */
+/** Options for parsing values that users wrote. */
 export const IN_WORDS = { error: wantedWords } as const;
 
 export interface Problem {
@@ -26,15 +24,12 @@ export interface Problem {
   readonly text: string;
 }
 
-/**
- * Of what was parsed `IN_WORDS`. `whole`: what the whole is called, where the problem is of no member; `given`: what was
- * parsed; `most`: further problems are left out.
- */
+/** `whole` is the name of the value itself. Returns at most `most` problems. */
 export function problemsOf({ issues }: z.ZodError, { whole, given }: { whole: string; given: unknown }, most = Number.POSITIVE_INFINITY): Problem[] {
   return issues.slice(0, most).map((issue) => ({ path: issue.path, text: `${placeOf(issue.path) || whole}: ${textOf(issue, valueAt(given, issue.path))}` }));
 }
 
-/** A schema may have made something else of the value before it looked: what was given is what is told. */
+/** Quotes the given value. The schema may have checked a transformed one. */
 function textOf({ code, message, path }: z.core.$ZodIssue, given: unknown): string {
   if (given === undefined && code !== "custom" && code !== "unrecognized_keys" && code !== "invalid_key") return "is missing";
   const isTold = given === undefined || code === "unrecognized_keys" || code === "invalid_key" || message.includes(", not ");
@@ -42,7 +37,7 @@ function textOf({ code, message, path }: z.core.$ZodIssue, given: unknown): stri
   return `${message}, not ${shortOf(given)}`;
 }
 
-/** What an object or a list holds may be a secret, whatever its own name. */
+/** Objects and lists may contain secrets. */
 function shortOf(given: unknown): string {
   if (Array.isArray(given)) return "a list";
   if (typeof given === "object" && given !== null) return "an object";
@@ -56,7 +51,6 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** As its writer would write it: `steps[0].name`. */
 function placeOf(path: readonly PropertyKey[]): string {
   return path.map((part, index) => (typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`)).join("");
 }
@@ -105,7 +99,6 @@ function oneOf(values: readonly unknown[]): string {
   return shown.length === 1 ? String(shown[0]) : `one of ${shown.join(", ")}`;
 }
 
-/** All that would have done. */
 function unionWords(errors: readonly (readonly z.core.$ZodIssue[])[]): string {
   const words = errors.flatMap(([first]) => (first === undefined ? [] : [first.message.replace(/^wants /, "")]));
   return `wants ${[...new Set(words)].join(", or ")}`;
@@ -118,7 +111,6 @@ function unknownMembers(names: readonly string[], known: readonly string[]): str
   return `nothing is called ${shown.map((name, index) => `${JSON.stringify(name)}${nearest[index] ?? ""}`).join(", ")}${more} here`;
 }
 
-/** Names that the schema has where it met others. */
 function knownMembers({ inst }: Issue): readonly string[] {
   const definition: object | undefined = inst?._zod.def;
   return definition !== undefined && "shape" in definition && typeof definition.shape === "object" ? Object.keys(definition.shape ?? {}) : [];

@@ -3,7 +3,7 @@ import { json, jsonObject, optionalText, text } from "./declare.ts";
 
 const yes = z.literal(true).optional();
 
-/** One entry of `configurable_props`: type always explicit, functions told as facts (platform.md §4.3). */
+/** `type` is always set, and functions appear as flags. */
 export const prop = z.object({
   name: text,
   type: text,
@@ -34,7 +34,6 @@ export const prop = z.object({
 });
 export type PropRecord = z.infer<typeof prop>;
 
-/** One page of choices is asked for (platform.md §1.8). */
 export const optionsParams = z.object({
   prop_name: z.string().min(1),
   page: z.coerce.number<string | number>().int().min(0).default(0),
@@ -43,7 +42,7 @@ export const optionsParams = z.object({
   configured_props: jsonObject.default({}),
 });
 
-/** Problems of a call of the component that did not keep it from an answer; none are known (platform.md §1.8). */
+/** Problems that did not prevent an answer. `errors` is always empty. */
 const asides = { observations: z.array(json), errors: z.array(json) };
 
 export const choices = z.object({
@@ -56,10 +55,10 @@ export type ChoicesRecord = z.infer<typeof choices>;
 
 export const dynamicProps = z.object({ ...asides, dynamicProps: z.object({ id: text, configurableProps: z.array(prop) }) });
 
-/** What the details of PD_BAD_PROPS tell. */
+/** Details of PD_BAD_PROPS. */
 export interface BadProps {
   readonly problems: readonly PropProblemRecord[];
-  /** All that are declared with the values that were given. */
+  /** Includes dynamic props for the given values. */
   readonly props: readonly PropRecord[];
 }
 

@@ -18,7 +18,6 @@ export type IndexedRecord = z.infer<typeof indexed>;
 
 const tag = "Registries";
 
-/** Where components are found by key. */
 export const registries = {
   list: call(CALLS.registries.list, { tag, summary: "Registries, in the order in which they are asked", answer: many(registry) }),
   add: call(CALLS.registries.add, {

@@ -3,7 +3,6 @@ import { KINDS } from "../domain/usage.ts";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, many, ms, one, optionalText, seconds, text, word } from "./declare.ts";
 
-/** What runs here. */
 const status = z.object({
   version: z.string(),
   pid: z.int(),
@@ -66,7 +65,7 @@ export type WorkspaceRecord = z.infer<typeof workspace>;
 const key = z.object({ id: text, name: text, read_only: z.boolean(), created_at: seconds, key: optionalText });
 export type KeyRecord = z.infer<typeof key>;
 
-/** The server itself, and who owns it (platform.md §1.7): one user, one workspace, no quota. */
+/** One user and one workspace without quota, for clients of the hosted platform. */
 export const server = {
   status: call(CALLS.server.status, { tag: "Server", summary: "What runs here", answer: one(status) }),
   progress: call(CALLS.server.progress, {
@@ -111,7 +110,6 @@ export const server = {
   }),
 };
 
-/** Who may call it. */
 export const keys = {
   list: call(CALLS.keys.list, { tag: "Server", summary: "Lists named keys, the newest first; the keys themselves are not kept", answer: many(key) }),
   create: call(CALLS.keys.create, {

@@ -115,7 +115,6 @@ export type SourceParams = z.input<typeof sourceParams>;
 
 const tag = "Sources";
 
-/** /sources (platform.md §1.4). */
 export const sources = {
   list: call(CALLS.sources.list, {
     tag,
@@ -206,13 +205,11 @@ export const sources = {
   }),
 };
 
-/** What comes on the stream of a source that is debugged. */
 export type DebugNewsRecord =
-  /** `url`: of the web socket that debuggers connect to. */
+  /** `url` is the web socket for debuggers. */
   | { readonly kind: "listening"; readonly url: string; readonly port: number }
-  /** `ready`: what is called from now on can be debugged. */
+  /** After `ready`, calls can be debugged. */
   | { readonly kind: "ready" | "connected" | "disconnected" | "resumed" }
-  /** The code could not be loaded to be debugged: nobody can. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** `at`: `file:line` in the author's file. */
+  /** `at` is `file:line` in the author's file. */
   | { readonly kind: "paused"; readonly at: string };

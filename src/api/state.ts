@@ -8,7 +8,6 @@ export const cleared = z.object({ key: text, deleted: z.boolean() });
 
 const tag = "State";
 
-/** The key-value store of a source, from outside. */
 export const state = {
   all: call(CALLS.state.all, { tag, summary: "All keys with their values", answer: one(values) }),
   get: call(CALLS.state.get, { tag, summary: "The value of a key", answer: one(entry) }),

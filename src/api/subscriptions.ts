@@ -9,7 +9,6 @@ const params = z.object({ emitter_id: z.string(), listener_id: z.string(), event
 const tag = "Subscriptions";
 const answer = many(subscription);
 
-/** /subscriptions and /auto_subscriptions (platform.md §1.6). */
 export const subscriptions = {
   list: call(CALLS.subscriptions.list, {
     tag,

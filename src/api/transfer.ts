@@ -17,7 +17,7 @@ const carriedEvent = z.object({
   }),
 });
 
-/** A source as it travels between servers (pd push, pd pull): what one hands out, another takes. */
+/** A source as transferred by `pd push` and `pd pull`. */
 const carried = z.object({
   slug,
   name: word,
@@ -36,7 +36,6 @@ const carried = z.object({
 export const imported = carried;
 export type CarriedSource = z.input<typeof carried>;
 
-/** What is told beside it, for whoever plans a transfer. */
 export const exported = carried.extend({
   version: text,
   secret_props: z.array(text),

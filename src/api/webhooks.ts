@@ -27,7 +27,6 @@ export type WebhookParams = z.input<typeof updateParams>;
 const tag = "Webhooks";
 const answer = one(webhook);
 
-/** /webhooks (webhooks-and-subscriptions.md, platform.md §1.6). */
 export const webhooks = {
   list: call(CALLS.webhooks.list, { tag, summary: "Lists webhooks, the newest first", params: pageParams, answer: paged(webhook) }),
   create: call(CALLS.webhooks.create, {

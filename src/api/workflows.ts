@@ -49,7 +49,7 @@ const codeStep = {
   lang: optionalText,
   disabled: z.literal(false),
 };
-/** As documented for what runs code (workflows.md §3); branches and loops hold others. */
+/** Steps with code have the fields of the hosted platform. */
 export interface StepShape {
   namespace: string;
   kind: "code" | "if" | "switch" | "parallel" | "for_each";
@@ -198,7 +198,6 @@ const states = z
 const MOST_VERSIONS = 999_999_999;
 const tag = "Workflows";
 
-/** /workflows (workflows.md §3), and what files need beside it. */
 export const workflows = {
   list: call(CALLS.workflows.list, { tag, summary: "Lists all workflows, the newest first", params: pageParams, answer: paged(workflow) }),
   deploy: call(CALLS.workflows.deploy, {

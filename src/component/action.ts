@@ -3,39 +3,38 @@ import type { ValuesOf } from "./props.ts";
 import type { DynamicValues, Identity } from "./source.ts";
 import type { Unchecked } from "./unchecked.ts";
 
-/** `this` in an action or a step of a workflow. */
+/** `this` in an action or a workflow step. */
 export type ActionThis<Props, Methods, Dynamic = unknown> = ValuesOf<Props> & Methods & DynamicValues<Dynamic>;
 
-/** What earlier steps have left. */
 export interface Steps {
   readonly trigger: {
-    /** What began the run. */
+    /** The event that started the run. */
     readonly event: Unchecked;
     readonly context: Unchecked;
   };
   readonly [namespace: string]: Unchecked;
 }
 
-/** Where a run that waits is gone on with, or ended. */
+/** Addresses that resume or cancel a waiting run. */
 export interface Waiting {
   readonly resume_url: string;
   readonly cancel_url: string;
 }
 
 export interface Flow {
-  /** Ends the run; what comes after this step is not run. */
+  /** Ends the run. Later steps do not run. */
   exit(reason?: string): void;
-  /** What comes after this step waits so many milliseconds. */
+  /** Waits `ms` milliseconds before the next step. */
   delay(ms: number, context?: unknown): Waiting;
-  /** What comes after this step waits until `resume_url` is called, at most so many milliseconds: a day, when left out. */
+  /** Waits before the next step until `resume_url` is called, or until `ms` milliseconds have passed. The default is one day. */
   suspend(ms?: number, context?: unknown): Waiting;
-  /** This step runs again in so many milliseconds; `$.context.run` tells how often it did. */
+  /** Runs this step again in `ms` milliseconds. `$.context.run` has the number of runs so far. */
   rerun(ms: number, context?: unknown, maxRetries?: number): Waiting;
   refreshTimeout(): void;
 }
 
 export interface Send {
-  /** Sends a request when the step has ended. */
+  /** Sends an HTTP request when the step has ended. */
   http(request: {
     readonly url: string;
     readonly method?: string;
@@ -44,7 +43,7 @@ export interface Send {
     readonly params?: Readonly<Record<string, unknown>>;
     readonly auth?: { readonly username: string; readonly password: string };
   }): void;
-  /** The workflow emits this, to those who listen to it. */
+  /** Emits an event to the workflow's listeners. */
   emit(event: unknown, channel?: string): void;
   sse(message: { readonly channel?: string; readonly payload: unknown }): void;
   email(message: object): void;
@@ -64,16 +63,15 @@ export interface StoredFile {
   delete(): Promise<void>;
 }
 
-/** `$` of an action or a step. */
+/** `$` in an action or a workflow step. */
 export interface ActionTools {
-  /** Leaves a value for later steps: `steps.<namespace>.<name>`. */
+  /** Stores a value for later steps as `steps.<namespace>.<name>`. */
   export(name: string, value: unknown): void;
-  /** Answers the request that began the run. */
+  /** Answers the HTTP request that started the run. */
   respond(response: HttpResponse & { readonly immediate?: boolean }): Promise<void>;
   readonly flow: Flow;
   readonly send: Send;
   readonly context: Unchecked;
-  /** Files of this run. */
   readonly files: {
     open(path: string): StoredFile;
     openDescriptor(file: object): StoredFile;
@@ -97,7 +95,7 @@ export interface StepDefinition<Props, Methods, Dynamic = unknown> extends Parti
     readonly idempotentHint?: boolean;
   };
   readonly additionalProps?: Dynamic & ((previous: Record<string, Unchecked>) => unknown);
-  /** What it returns is `steps.<namespace>.$return_value`. */
+  /** The returned value becomes `steps.<namespace>.$return_value`. */
   run(input: ActionInput): unknown;
 }
 

@@ -5,18 +5,17 @@ export type PropDefinitions = Readonly<
   Record<string, StringProp | StringsProp | IntegerProp | IntegersProp | BooleanProp | BooleansProp | ObjectProp | AnyProp>
 >;
 
-/** What an app's file exports: how its account is used, and props that components reuse. */
+/** How an app's account is used, and props that components reuse. */
 export interface AppDefinition<Definitions, Methods> {
   readonly type: "app";
-  /** Slug of the app, by which accounts are found. */
+  /** Slug of the app, which selects its accounts. */
   readonly app: string;
-  /** Props that components take over by `propDefinition`; `this` in their `options` is the app. */
+  /** Props that components reuse with `propDefinition`. In their `options`, `this` is the app. */
   readonly propDefinitions?: Definitions;
-  /** Called as `this.<name>()` in the app, and as `this.<appProp>.<name>()` in components. */
+  /** Methods, called as `this.<name>()` in the app and as `this.<appProp>.<name>()` in components. */
   readonly methods?: Methods;
 }
 
-/** An app, as components import it. */
 export interface App<Definitions, Methods> {
   readonly type: "app";
   readonly app: string;
@@ -24,7 +23,7 @@ export interface App<Definitions, Methods> {
   readonly methods: Methods;
 }
 
-/** `this` in an app's methods and options. */
+/** `this` in the methods and options of an app. */
 export type AppThis<Methods> = Methods & {
   /** Credentials of the account: the fields of the app, or `oauth_access_token`. */
   readonly $auth: Auth;

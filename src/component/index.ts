@@ -1,7 +1,4 @@
-/**
- * `headwater/component`: what authors of components import, for their editor's sake. Each function hands back what it is
- * given; `this`, the event and `$` are known from the declared props.
- */
+/** Published as `headwater/component`. Each function returns its argument. The types of `this`, the event and `$` follow from the declared props. */
 import type { ActionDefinition, ActionThis, StepDefinition } from "./action.ts";
 import type { App, AppDefinition, AppThis, PropDefinitions } from "./app.ts";
 import type { Props, WithKnownDefinitions } from "./props.ts";
@@ -13,7 +10,7 @@ export type { Auth, DataStore, Db, HttpEvent, HttpInterface, HttpResponse, Respo
 export type { OptionsContext, PropDeclaration, Props, Schedule, ValueOf, ValuesOf } from "./props.ts";
 export type { Dedupe, EmitMeta, Hooks } from "./source.ts";
 
-/** A source: triggered by requests, times or by hand, it emits events. */
+/** Defines a source: run by requests, timers or by hand, it emits events. */
 export function defineSource<
   const Declared extends Props = {},
   Methods extends object = {},
@@ -27,14 +24,14 @@ export function defineSource<
   return source;
 }
 
-/** An action: runs once with what it is given, by itself or as a step of a workflow. */
+/** Defines an action, which runs once, alone or as a workflow step. */
 export function defineAction<const Declared extends Props = {}, Methods extends object = {}, Dynamic = unknown>(
   action: ActionDefinition<Declared, Methods, Dynamic> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<ActionThis<Declared, Methods, Dynamic>>,
 ): ActionDefinition<Declared, Methods, Dynamic> {
   return action;
 }
 
-/** An app: how its account is used, and props that components reuse. */
+/** Defines an app: how its account is used, and props that components reuse. */
 export function defineApp<const Definitions extends PropDefinitions, Methods extends object>(
   app: AppDefinition<Definitions, Methods> & ThisType<AppThis<Methods>>,
 ): App<Definitions, Methods>;
@@ -43,7 +40,7 @@ export function defineApp(app: object): object {
 }
 
 declare global {
-  /** A source, an action, or a step of a workflow; needs no import. */
+  /** Defines a source, an action or a workflow step without an import. */
   function defineComponent<const Declared extends Props = {}, Methods extends object = {}, Strategy extends Dedupe | undefined = undefined, Dynamic = unknown>(
     source: SourceDefinition<Declared, Methods, Strategy, Dynamic> & { readonly type: "source"; readonly props?: WithKnownDefinitions<Declared> } & ThisType<
         SourceThis<Declared, Methods, Strategy, Dynamic>

@@ -1,45 +1,42 @@
-/** What triggers a component, and what it is given to work with (contract: interfaces and services). */
 import type { Unchecked } from "./unchecked.ts";
 
-/** A request to the endpoint of a source, as `run` gets it. */
+/** A request to the endpoint of a source, as `run` receives it. */
 export interface HttpEvent {
   readonly method: string;
-  /** Behind the endpoint's address, with its slash. */
+  /** Path after the endpoint's address, starting with a slash. */
   readonly path: string;
-  /** A name that comes several times has a list. */
+  /** A repeated name has a list of values. */
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As it came. */
+  /** The body before parsing. */
   readonly bodyRaw: string;
-  /** Read by its content type: JSON and forms as objects, other texts as they are. */
+  /** JSON and forms are parsed by the content type. Other text stays a string. */
   readonly body: Unchecked;
   readonly url: string;
   readonly client_ip: string;
 }
 
-/** A planned time of a timer, as `run` gets it. */
+/** A planned time of a timer, as `run` receives it. */
 export interface TimerEvent {
-  /** Epoch seconds of the planned time. */
+  /** Planned time, in epoch seconds. */
   readonly timestamp: number;
-  /** Absent with a cron expression, and in a run by hand. */
+  /** Omitted with a cron expression, and in a manual run. */
   readonly interval_seconds?: number;
   readonly cron?: string;
 }
 
 /** `this.<prop>` of `$.interface.http`. */
 export interface HttpInterface {
-  /** Address that triggers this source. */
   readonly endpoint: string;
 }
 
 /** `this.<prop>` of `{ type: "$.interface.http", customResponse: true }`. */
 export interface RespondingHttpInterface extends HttpInterface {
-  /** Answers the client, in `run` alone; the first answer counts. `run` may go on afterwards. */
+  /** Answers the request. Works only during `run`, which may continue afterwards. The first answer counts. */
   respond(response: HttpResponse | WebResponse): void;
 }
 
-/** A `Response` of the web, or of a package. */
 export interface WebResponse {
   readonly status: number;
   readonly headers: Iterable<readonly [string, string]>;
@@ -48,10 +45,10 @@ export interface WebResponse {
 }
 
 export interface HttpResponse {
-  /** 100 to 599; 200 when it is left out. */
+  /** 100 to 599. The default is 200. */
   readonly status?: number | string;
   readonly headers?: Readonly<Record<string, string | number | readonly string[]>> | Iterable<readonly [string, string | readonly string[]]>;
-  /** An object is sent as JSON, `URLSearchParams` as a form, a stream once it has ended. */
+  /** An object is sent as JSON, `URLSearchParams` as a form, and a stream part by part as it is produced. */
   readonly body?: string | Uint8Array | object | number | boolean | null;
 }
 
@@ -63,18 +60,18 @@ export interface TimerInterface {
   readonly timezone?: string;
 }
 
-/** `this.<prop>` of `$.service.db`: keeps values between runs; what a run sets is stored with its events, in one step. */
+/** `this.<prop>` of `$.service.db`: values kept between runs. A run's changes are stored together with its events. */
 export interface Db {
-  /** The value, or `undefined` when there is none. */
+  /** Returns the value, or `undefined` when the key is not set. */
   get(key: string): Unchecked;
-  /** The value has to be JSON; `undefined` and `null` clear the key. */
+  /** Stores a JSON value. `undefined` and `null` clear the key. */
   set(key: string, value: unknown): void;
 }
 
-/** `this.<prop>` of a `data_store`, which several components share. */
+/** `this.<prop>` of a `data_store`, which components can share. */
 export interface DataStore {
   get(key: string): Promise<Unchecked>;
-  /** `ttl`: seconds until the value is gone. */
+  /** `ttl` is in seconds. Without it, the value does not expire. */
   set(key: string, value: unknown, options?: { readonly ttl?: number }): Promise<void>;
   has(key: string): Promise<boolean>;
   delete(key: string): Promise<void>;
@@ -84,14 +81,13 @@ export interface DataStore {
   [Symbol.asyncIterator](): AsyncIterator<[string, Unchecked]>;
 }
 
-/** `this.<prop>` of an `http_request`: what the user has described, and how to send it. */
+/** `this.<prop>` of an `http_request`. `execute` sends the configured request. */
 export interface HttpRequest {
   readonly url?: string;
   readonly method?: string;
   execute(): Promise<Unchecked>;
 }
 
-/** `this.<prop>` of `sql`. */
 export interface SqlValue {
   readonly value: string;
   readonly query: string;
@@ -99,5 +95,5 @@ export interface SqlValue {
   readonly usePreparedStatements: boolean;
 }
 
-/** Credentials of the account that the user has connected: the fields of its app. */
+/** Credentials of the connected account: the fields of its app. */
 export type Auth = Readonly<Record<string, string>>;

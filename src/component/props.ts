@@ -1,47 +1,42 @@
-/** What props are declared as, and what `this.<prop>` is because of it (contract: Props). */
 import type { Auth, DataStore, Db, HttpInterface, HttpRequest, RespondingHttpInterface, SqlValue, TimerInterface } from "./interfaces.ts";
 import type { IsUnchecked, Unchecked } from "./unchecked.ts";
 
-/** A schedule: every so many seconds, or a cron expression. */
 export type Schedule =
   | { readonly intervalSeconds: number; readonly cron?: never; readonly timezone?: never; readonly catchUp?: CatchUp }
   | { readonly cron: string; readonly timezone?: string; readonly intervalSeconds?: never; readonly catchUp?: CatchUp };
-/** What becomes of the times that were missed while the server was down. */
+/** Times missed while the server was down: one run for all (`latest`), no run (`skip`), or one run each (`all`). */
 export type CatchUp = "latest" | "skip" | "all";
 
-/** What is asked of a method that lists choices. */
 export interface OptionsContext {
-  /** From 0. */
+  /** Number of the page, from 0. */
   readonly page: number;
-  /** What the page before has returned as `context`. */
+  /** `context` that the method returned with the previous page. */
   readonly prevContext: Unchecked;
-  /** What was typed; with `useQuery: true`. */
+  /** Text typed by the user. Only set with `useQuery: true`. */
   readonly query?: string;
-  /** Values of earlier props that a `propDefinition` hands over. */
+  /** Values that a `propDefinition` passes. */
   readonly [input: string]: Unchecked;
 }
 
 type Scalar = string | number | boolean;
 export type Choice<Value> = Value | { readonly label: string; readonly value: Value };
 /**
- * A list of choices, or a method that returns a page of them: a list, or `{ options, context }`. Its `this` has earlier
- * props, methods and, in an app, `$auth`; no compiler can know it while the props themselves are being read.
+ * A list, or a method that returns a page of choices as a list or `{ options, context }`. Its `this` has the earlier props, the methods and, in an app,
+ * `$auth`. TypeScript cannot infer that while it reads the props.
  */
 export type Options<Value> = readonly Choice<Value>[] | ((this: Unchecked, context: OptionsContext) => void);
 
-/** What every prop that a person fills in may say. */
 export interface PropText {
-  /** Shown in place of the prop's name. */
+  /** Shown instead of the prop's name. */
   readonly label?: string;
-  /** Shown near the input; Markdown. */
+  /** Shown next to the input, as Markdown. */
   readonly description?: string;
-  /** It may be left empty: `this.<prop>` is then its default, or `undefined`. */
+  /** May be empty. `this.<prop>` is then the default or `undefined`. */
   readonly optional?: boolean;
-  /** Not asked for, and not given. */
+  /** Not asked for, and without a value. */
   readonly disabled?: boolean;
-  /** Not shown. */
   readonly hidden?: boolean;
-  /** Its value decides which further props there are: `additionalProps` is asked again. */
+  /** Further props depend on its value: `additionalProps` is called again. */
   readonly reloadProps?: boolean;
 }
 
@@ -51,14 +46,14 @@ interface ChosenProp<Type extends string, Value extends Scalar> extends PropText
   readonly default?: Type extends `${string}[]` ? readonly (Value | string)[] : Value | string;
   /** `this.<prop>` is `{ label, value }`. */
   readonly withLabel?: boolean;
-  /** `options` gets what was typed, as `query`. */
+  /** `options` receives the typed text as `query`. */
   readonly useQuery?: boolean;
 }
 
 export interface StringProp extends ChosenProp<"string", string> {
-  /** Kept sealed, never shown. */
+  /** Stored encrypted and never shown. */
   readonly secret?: boolean;
-  /** `file-ref`: a path or an address of a file. */
+  /** `file-ref` means a path or URL of a file. */
   readonly format?: string;
 }
 export interface StringsProp extends ChosenProp<"string[]", string> {
@@ -85,14 +80,14 @@ export interface AnyProp extends PropText {
 }
 export interface HttpProp extends PropText {
   readonly type: "$.interface.http";
-  /** The component answers by `this.<prop>.respond()`. */
+  /** The component answers requests itself with `this.<prop>.respond()`. */
   readonly customResponse?: boolean;
 }
 export interface TimerProp extends PropText {
   readonly type: "$.interface.timer";
-  /** Where the user gives none; without it, every hour. */
+  /** Schedule when the user gives none. Without a default, the timer runs every hour. */
   readonly default?: Schedule;
-  /** A schedule that the user may not change. */
+  /** A schedule that the user cannot change. */
   readonly static?: Schedule;
 }
 export interface AppHookProp extends PropText {
@@ -127,25 +122,24 @@ export interface AlertProp extends PropText {
   readonly alertType?: "info" | "neutral" | "warning" | "error";
   readonly content?: string;
 }
-/** Props that a platform's form fills in with ids of one app. */
+/** Props that the hosted platform's form fills with ids of one app. */
 export interface PlatformProp extends PropText {
   readonly type: `$.airtable.${string}` | `$.discord.${string}`;
   readonly appProp?: string;
   readonly baseIdProp?: string;
   readonly tableIdProp?: string;
 }
-/** An app: as `defineApp` or a package returns it, or `{ type: "app", app: "slack" }` without a file. */
+/** The result of `defineApp`, an app from a package, or `{ type: "app", app: "slack" }`. */
 export interface AppProp extends PropText {
   readonly type: "app";
-  /** Slug of the app. */
   readonly app: string;
   readonly propDefinitions?: object;
   readonly methods?: object;
 }
-/** A prop as an app defines it; what is said beside `propDefinition` overrides the definition. */
+/** A prop that an app defines. Attributes next to `propDefinition` override the definition. */
 export interface DefinedProp extends PropText {
   readonly type?: never;
-  /** The app, the name of its definition, and what its `options` are to know: an object, or a function of earlier props. */
+  /** The app, the definition's name, and input for its `options`: an object, or a function of earlier props. */
   readonly propDefinition: readonly [app: object, name: string, inputs?: object | ((component: Unchecked) => void)];
   readonly options?: Options<Unchecked>;
   readonly default?: unknown;
@@ -183,7 +177,7 @@ export type PropDeclaration =
 
 export type Props = Readonly<Record<string, PropDeclaration>>;
 
-/** The type that a declaration names, by itself or by its app's definition. */
+/** The declared type, or that of the app's definition. */
 export type TypeOf<Declared> = Declared extends string
   ? Declared
   : Declared extends { readonly type: infer Type extends string }
@@ -192,7 +186,6 @@ export type TypeOf<Declared> = Declared extends string
       ? Type
       : never;
 
-/** What an app defines for a prop. */
 type DefinitionOf<Declared> = Declared extends { readonly propDefinition: readonly [infer App, infer Name, ...unknown[]] }
   ? IsUnchecked<App> extends true
     ? Unchecked
@@ -203,7 +196,7 @@ type DefinitionOf<Declared> = Declared extends { readonly propDefinition: readon
       : Unchecked
   : never;
 
-/** What a declaration says of itself, or its app's definition in its place. */
+/** The declared attribute, or that of the app's definition. */
 type Said<Declared, Attribute extends string> =
   Declared extends Readonly<Record<Attribute, infer Value>>
     ? Value
@@ -236,10 +229,9 @@ type Labelled<Value> = Value extends (infer Item)[] ? { readonly label: string; 
 
 type WithLabel<Declared, Value> = Said<Declared, "withLabel"> extends true ? Labelled<Value> : Value;
 
-/** An app as a component uses it: its methods, and the credentials of the account. */
 export type AppInstance<App> = { readonly $auth: Auth } & MethodsOf<App>;
 
-/** Apps of other libraries declare their methods as optional. */
+/** Apps of other libraries declare `methods` as optional. */
 type MethodsOf<App> = App extends { readonly methods?: infer Methods } ? (unknown extends Methods ? unknown : NonNullable<Methods>) : unknown;
 
 type ValueWhenGiven<Declared> =
@@ -255,16 +247,14 @@ type ValueWhenGiven<Declared> =
           ? WithLabel<Declared, ValueOfType[TypeOf<Declared>]>
           : Unchecked;
 
-/** It may be left empty, and nothing stands in for it. */
 type MayBeMissing<Declared> = Said<Declared, "optional"> extends true ? (undefined extends Said<Declared, "default"> ? true : false) : false;
 
-/** `this.<prop>` for what is declared. */
+/** Type of `this.<prop>` for a declaration. */
 export type ValueOf<Declared> = MayBeMissing<Declared> extends true ? ValueWhenGiven<Declared> | undefined : ValueWhenGiven<Declared>;
 
-/** The values of all props, as members of `this`. */
 export type ValuesOf<Declared> = { -readonly [Name in keyof Declared]: ValueOf<Declared[Name]> };
 
-/** Refuses the name of a definition that the app has not. */
+/** Rejects names of definitions that the app does not have. */
 export type WithKnownDefinitions<Declared> = {
   readonly [Name in keyof Declared]: Declared[Name] extends { readonly propDefinition: readonly [infer App, infer Wanted, ...unknown[]] }
     ? IsUnchecked<App> extends true

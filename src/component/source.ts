@@ -2,38 +2,40 @@ import type { HttpEvent, TimerEvent } from "./interfaces.ts";
 import type { TypeOf, ValuesOf } from "./props.ts";
 import type { Unchecked } from "./unchecked.ts";
 
-/** How events that are emitted again are told from new ones, by their `id` (contract: Dedupe strategies). */
+/**
+ * Drops repeated events by `id`. `unique`: one of the last 100 ids. `greatest`: an id not greater than all before. `last`: everything up to the newest event of
+ * earlier runs.
+ */
 export type Dedupe = "unique" | "greatest" | "last";
 
 export interface EmitMeta {
-  /** Tells events apart for dedupe. */
+  /** Identifies the event for dedupe. */
   readonly id?: string | number;
   /** Shown in lists of events. */
   readonly summary?: string;
-  /** Epoch milliseconds; the events of a run are ordered by it. */
+  /** Epoch milliseconds when a number. Orders the events of a run. */
   readonly ts?: number | string | Date;
-  /** Channel; without it, the default one. */
+  /** Channel. Omitted for the default channel. */
   readonly name?: string;
-  /** Epoch milliseconds: the event is emitted then. */
+  /** Time to emit the event, epoch milliseconds when a number. */
   readonly delivery_ts?: number | string | Date;
 }
 
-/** `$emit`; a dedupe strategy wants an `id` with each event. */
+/** A dedupe strategy requires an `id`. */
 export type Emit<Strategy> = [Strategy] extends [Dedupe]
   ? (event: unknown, meta: EmitMeta & { readonly id: string | number }) => Promise<void>
   : (event: unknown, meta?: EmitMeta) => Promise<void>;
 
-/** `this` in `run`, hooks, methods and options of a source: props, methods, `$emit`. */
+/** `this` in `run`, hooks, methods and options of a source. */
 export type SourceThis<Props, Methods, Strategy, Dynamic = unknown> = ValuesOf<Props> &
   Methods &
   DynamicValues<Dynamic> & {
-    /** `run` itself: hooks may begin with a run. */
+    /** `run` itself, so that hooks can call it. */
     readonly run: (event?: unknown) => Promise<Unchecked>;
-    /** Emits an event: JSON. It is stored, and delivered, once the run has ended. */
+    /** Emits a JSON event, which is stored and delivered after the run. */
     readonly $emit: Emit<Strategy>;
   };
 
-/** Values of the props that `additionalProps` declares: nobody knows them before. */
 export type DynamicValues<Dynamic> = unknown extends Dynamic ? unknown : Readonly<Record<string, Unchecked>>;
 
 type EventsOf<Props> = {
@@ -46,22 +48,20 @@ type EventsOf<Props> = {
         : never;
 }[keyof Props];
 
-/** What `run` is called with, by the interfaces of the source. A run by hand brings what was given to it, else an empty object. */
+/** The event that `run` receives. A manual run passes the given event, or an empty object. */
 export type EventOf<Props> = [EventsOf<Props>] extends [never] ? Unchecked : EventsOf<Props>;
 
-/** What runs when a source comes, changes or goes. */
 export interface Hooks {
-  /** Once, when it is deployed. */
+  /** Called once, when the source is deployed. */
   deploy?(): unknown;
-  /** When it is deployed, updated or switched on. */
+  /** Called when the source is deployed, updated or enabled. */
   activate?(): unknown;
-  /** When it is updated, switched off or deleted. */
+  /** Called when the source is updated, disabled or deleted. */
   deactivate?(): unknown;
 }
 
-/** What says which component this is. */
 export interface Identity {
-  /** Shown in lists; the slug is made of it. */
+  /** Shown in lists. The slug is made from it. */
   readonly name: string;
   readonly version: string;
   /** Unique within a registry: `app-name-what-it-does`. */
@@ -75,10 +75,10 @@ export interface SourceDefinition<Props, Methods, Strategy, Dynamic = unknown> e
   readonly methods?: Methods;
   readonly hooks?: Hooks;
   readonly dedupe?: Strategy;
-  /** An event as it emits them, for those who build on it. */
+  /** Example of an emitted event. */
   readonly sampleEmit?: unknown;
-  /** Further props, by the values of those with `reloadProps`. */
+  /** Further props, which depend on the values of props with `reloadProps`. */
   readonly additionalProps?: Dynamic & ((previous: Record<string, Unchecked>) => unknown);
-  /** Called for each request, each planned time, and by hand. */
+  /** Called for requests, timers and manual runs. */
   run(event: EventOf<Props>): unknown;
 }

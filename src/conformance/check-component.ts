@@ -15,11 +15,11 @@ import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
 import type { Runner, Unit } from "../ports/runner.ts";
 
-/** How far a component came; each stage wants the one before. */
+/** A component reaches them in this order. */
 export const STAGES = ["read", "bundled", "packages", "loaded", "definition", "deployable"] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Why a component failed, and whose matter it is. */
+/** `class` groups failures that have the same cause. */
 export interface Failure {
   readonly stage: Stage;
   readonly class: string;
@@ -32,7 +32,7 @@ export interface CheckResult {
   readonly type: "source" | "action";
   readonly version: string;
   readonly durationMs: number;
-  /** Absent: deployable. */
+  /** Omitted when the component is deployable. */
   readonly failure?: Failure;
 }
 
@@ -45,7 +45,7 @@ export interface CheckPorts {
 
 const CALL_DEADLINE_MS = 10_000;
 
-/** Takes one component through everything that deploying it does, but for its hooks. Never rejects. */
+/** Deploys one component without its hooks. Returns the failure, or `undefined`. Never rejects. */
 export async function checkComponent(ports: CheckPorts, folder: string, path: string): Promise<Failure | undefined> {
   let stage: Stage = "read";
   const reach = (next: Stage): void => void (stage = next);
@@ -73,7 +73,7 @@ export async function checkComponent(ports: CheckPorts, folder: string, path: st
   }
 }
 
-/** The server's own way to a component, told how far it is; files are named from the folder that is checked. */
+/** Builds as a server does, and reports the stages. */
 function watched({ bundler, packages, clock }: CheckPorts, { root, reach }: { root: string; reach: (stage: Stage) => void }): BuildPorts {
   return {
     clock,
@@ -96,7 +96,7 @@ function watched({ bundler, packages, clock }: CheckPorts, { root, reach }: { ro
   };
 }
 
-/** Where in the folder the component's own files begin, which their names are told from. */
+/** Returns the folder of the component's files, relative to the checked folder. */
 function rootOf(path: string, { path: entry }: ComponentCode): string {
   return path.endsWith(entry) ? path.slice(0, path.length - entry.length) : "";
 }
@@ -119,13 +119,12 @@ async function readLocal(folder: string, path: string): Promise<ComponentCode> {
   }
 }
 
-/** Its props with made-up values, and `this` built of them. */
 async function checkUnit({ clock }: CheckPorts, unit: Unit, definition: ComponentDefinition): Promise<void> {
   const { values, problems } = checkProps(definition.props, sampleProps(definition.props));
   if (problems.length > 0) throw new Problem("props not understood", problems.map(({ prop, problem }) => `${prop} ${problem}`).join("; "));
   if (definition.hasAdditionalProps === true) return;
   const id = invocationId(clock.now(), clock.randomText(8));
-  // A component without the method answers at once, once `this` is built.
+  // A component without `additionalProps` answers as soon as `this` is built.
   const request = {
     id,
     method: { kind: "additional-props" },
@@ -179,7 +178,6 @@ function withNpmWords(error: unknown, reason: string): string {
   return line === undefined ? reason : `${reason} (${line.trim()})`;
 }
 
-/** What Node says when a module cannot be loaded tells whether the component or the sandbox is the reason. */
 function loadClass(reason: string): string {
   if (/does not provide an export named|Named export '[^']+' not found|is not exported|Cannot find (module|package)|ERR_PACKAGE_PATH/.test(reason))
     return "import that its package does not have";

@@ -8,9 +8,9 @@ import { readIfThere } from "../system/whole-files.ts";
 
 export interface ConformanceSettings {
   readonly folder: string;
-  /** Only components whose path or key has this text. */
+  /** Text in the path or key. */
   readonly grep?: string;
-  /** Keeps what is done, for a run that is stopped; gone when it has ended. */
+  /** Results of an aborted check. Deleted after a complete one. */
   readonly progressFile: string;
   readonly onResult: (result: CheckResult, done: number, total: number) => void;
   readonly signal: AbortSignal;
@@ -20,17 +20,16 @@ export interface ConformanceReport {
   readonly folder: string;
   readonly total: number;
   readonly deployable: number;
-  /** Class → how many, the most frequent first. */
+  /** The highest count first. */
   readonly failures: Readonly<Record<string, number>>;
   readonly results: readonly CheckResult[];
-  /** Why files were not checked → their paths. */
   readonly left: Readonly<Partial<Record<NoComponent, readonly string[]>>>;
 }
 
-/** Each component needs a process of its own; a few more than cores hide the waiting. */
+/** Chosen: workers spend time waiting for their processes. */
 const EXTRA_WORKERS = 1;
 
-/** Checks every component in a folder, several at a time. A run that was stopped goes on where it was. */
+/** Resumes an aborted check from the progress file. */
 export async function checkFolder(ports: CheckPorts, settings: ConformanceSettings): Promise<ConformanceReport> {
   const { folder, grep = "", progressFile, signal } = settings;
   const files = new ComponentFolder(folder);
@@ -68,7 +67,7 @@ async function readProgress(file: string): Promise<ReadonlyMap<string, CheckResu
   return new Map(results.map((result) => [`${result.path} ${result.version}`, result]));
 }
 
-/** A last line that was cut off is checked again. */
+/** False for a truncated last line, whose component is checked again. */
 function isResult(value: unknown): value is CheckResult {
   return isRecord(value) && typeof value["path"] === "string" && typeof value["durationMs"] === "number";
 }

@@ -12,7 +12,7 @@ import { systemClock } from "../system/clock.ts";
 import { makeHome } from "../system/home-folder.ts";
 import type { CheckPorts } from "./check-component.ts";
 
-/** The plugs that a check needs, in a home of their own: a server that runs is not disturbed. Throws PD_HOME_IN_USE when another check runs. */
+/** Uses a separate home, so that a running server is not disturbed. Throws PD_HOME_IN_USE when another check runs. */
 export async function openPorts(settings: Settings, log: Log, signal: AbortSignal): Promise<CheckPorts & AsyncDisposable> {
   const home = await makeHome(join(settings.home, "conformance"));
   const lock = holdLock(join(home, "check.lock"));

@@ -3,24 +3,22 @@ import type { AuthorPosition, BundleMap } from "./bundle-map.ts";
 import type { Answer, InspectedUnit } from "./inspected-process.ts";
 
 interface Breakpoint {
-  /** As it was asked for. */
   readonly params: JsonObject;
-  /** Where it stands in the author's files, once a bundle was there to tell: there it stays when the bundle becomes another. */
+  /** Set with the first bundle, and kept when the bundle changes. */
   place: AuthorPosition | undefined;
-  /** Its id in the process of now. */
+  /** Id in the current process. */
   bound: string | undefined;
 }
 
 /**
- * Breakpoints by the name of their file, which outlive the process. Debuggers know them by ids of ours, as each process
- * makes its own. Files may be named as the bundle or as the author's own.
+ * Breakpoints that outlive the process. Their ids are made here because each process assigns its own. The debugger may name a file as the bundle or as the
+ * author's file.
  */
 export class Breakpoints {
   readonly #url: string;
   readonly #known = new Map<string, Breakpoint>();
   #count = 0;
 
-  /** `url`: name of the bundle. */
   constructor(url: string) {
     this.#url = url;
   }
@@ -40,13 +38,13 @@ export class Breakpoints {
   async remove(unit: InspectedUnit | undefined, id: string): Promise<Answer> {
     const bound = this.#known.get(id)?.bound;
     this.#known.delete(id);
-    // Two may stand at the same place, which is one to the process.
+    // The process has one breakpoint per position. Another one of the debugger may share it.
     const isShared = [...this.#known.values()].some((other) => other.bound === bound);
     if (unit === undefined || bound === undefined || isShared) return { result: {} };
     return unit.ask("Debugger.removeBreakpoint", { breakpointId: bound });
   }
 
-  /** All of them in another process, whose code is not loaded yet. */
+  /** Must be called before the new process loads its code. */
   async move(unit: InspectedUnit): Promise<void> {
     for (const breakpoint of this.#known.values()) breakpoint.bound = undefined;
     await Promise.all([...this.#known.values()].map((breakpoint) => this.#bind(unit, breakpoint)));
@@ -56,15 +54,13 @@ export class Breakpoints {
     this.#known.clear();
   }
 
-  /** Those that the process calls so. */
   idsOf(bound: string): readonly string[] {
     return [...this.#known].flatMap(([id, breakpoint]) => (breakpoint.bound === bound ? [id] : []));
   }
 
-  /** Where it is found in the loaded code, or the error. */
   async #bind(unit: InspectedUnit, breakpoint: Breakpoint): Promise<JsonObject[] | Answer> {
     breakpoint.place ??= this.#placeOf(breakpoint.params, unit.map);
-    // Of several components one runs at a time: what stands in the file of another waits for it.
+    // Processes may run different components. A breakpoint in another component's file waits for that component.
     if (breakpoint.place !== undefined && !unit.map.sources.includes(breakpoint.place.source)) return [];
     const wanted = this.#wanted(unit.map, breakpoint);
     const answer = await unit.ask("Debugger.setBreakpointByUrl", wanted);
@@ -81,7 +77,6 @@ export class Breakpoints {
     return [];
   }
 
-  /** The same place, in the bundle that this process has. */
   #wanted(map: BundleMap, { params, place }: Breakpoint): JsonObject {
     const position = place === undefined ? undefined : map.generatedOf(place);
     if (position === undefined) return params;
@@ -101,14 +96,13 @@ function isSamePlace(left: JsonObject, right: JsonObject): boolean {
   return left["url"] === right["url"] && left["lineNumber"] === right["lineNumber"] && left["columnNumber"] === right["columnNumber"];
 }
 
-/** Whether the parameters of a breakpoint mean this file. */
 function names({ url, urlRegex }: JsonObject, file: string): boolean {
   if (typeof url === "string") return url === file;
   if (typeof urlRegex !== "string") return false;
   try {
     return new RegExp(urlRegex).test(file);
   } catch {
-    // The process tells what is wrong with it.
+    // The process reports the invalid pattern.
     return false;
   }
 }

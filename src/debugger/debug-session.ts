@@ -6,45 +6,39 @@ import { BundleMap, mapAtHome } from "./bundle-map.ts";
 import { type Answer, InspectedUnit } from "./inspected-process.ts";
 import { Setup } from "./setup.ts";
 
-/** A debugger, such as that of an editor. */
 export interface Front {
   send(message: JsonObject): void;
 }
 
-/** What a session tells whoever began it. */
-export type DebugNews =
-  | { readonly kind: "connected" | "disconnected" | "resumed" }
-  /** `at`: `file:line` in the author's file. */
-  | { readonly kind: "paused"; readonly at: string };
+export type DebugNews = { readonly kind: "connected" | "disconnected" | "resumed" } | { readonly kind: "paused"; readonly at: string };
 
 export interface DebugSettings {
-  /** What the bundle is called, the same for every version. */
   readonly url: string;
-  /** URL of the folder that the author's files lie in, with a slash at its end. */
+  /** URL of the author's folder, with a slash at its end. */
   readonly root: string;
   readonly tell: (news: DebugNews) => void;
 }
 
 const OTHER_CODE = "code that is not the component's";
-/** These are about threads beside the component's, of which one carries the messages: it must not be stopped. */
+/** These commands are about other threads. One of those carries the debugger's messages and must not be paused. */
 const OF_THREADS = /^Node(Worker|Runtime)\./;
 const NO_PROCESS: Answer = { error: { code: -32000, message: "No process runs now: the next call of the source starts one" } };
 
 /**
- * One debugger and the processes of one source, or one action, or the steps of a workflow. Every save makes another process, and the debugger stays: to it a new
- * process is what a page is that was loaded again. What it has switched on and its breakpoints are carried over before
- * the new code is loaded. A process that is left goes on.
+ * Connects one debugger to the processes of a source, an action or the steps of a workflow.
+ *
+ * Each save starts a new process. To the debugger it looks like a reloaded page, which gets the same settings and breakpoints before its code is loaded. The
+ * process before it is resumed.
  */
 export class DebugSession implements DebugLink {
   readonly url: string;
   readonly #settings: DebugSettings;
   readonly #setup = new Setup();
   readonly #breakpoints: Breakpoints;
-  /** Those that live, the newest last. */
+  /** The newest is last, and is the one that is debugged. */
   #units: readonly InspectedUnit[] = [];
   #front: Front | undefined;
   #turning: Promise<void> = Promise.resolve();
-  /** What the process of now calls the component's code. */
   #scriptId: unknown;
 
   constructor(settings: DebugSettings) {
@@ -77,13 +71,13 @@ export class DebugSession implements DebugLink {
     return this.#front !== undefined;
   }
 
-  /** Of several debuggers only one is served. */
+  /** Must not be called while another debugger is connected. */
   connect(front: Front): void {
     this.#front = front;
     this.#settings.tell({ kind: "connected" });
   }
 
-  /** Nobody debugs any more: whatever stands still goes on. */
+  /** Resumes a paused process. */
   disconnect(): void {
     if (this.#front === undefined) return;
     this.#front = undefined;
@@ -93,7 +87,6 @@ export class DebugSession implements DebugLink {
     this.#settings.tell({ kind: "disconnected" });
   }
 
-  /** What the debugger says. */
   async receive(text: string): Promise<void> {
     const message = parseJson(text);
     if (!isJsonObject(message) || typeof message["method"] !== "string") return;
@@ -118,7 +111,6 @@ export class DebugSession implements DebugLink {
     return this.#setup.isLasting(method) ? { result: {} } : NO_PROCESS;
   }
 
-  /** From the process that was debugged so far to the newest that lives. */
   async #turn(before: InspectedUnit | undefined): Promise<void> {
     const unit = this.#current;
     before?.release(this.#setup.domains);
@@ -129,14 +121,13 @@ export class DebugSession implements DebugLink {
     await Promise.all([...this.#setup.commands.map(({ method, params }) => unit.ask(method, params)), this.#breakpoints.move(unit)]);
   }
 
-  /** New code that could not be loaded leaves the process before it in place. */
+  /** A process that fails to load its code ends. The one before it is then current again. */
   #leave(unit: InspectedUnit): void {
     const wasCurrent = unit === this.#current;
     this.#units = this.#units.filter((other) => other !== unit);
     if (wasCurrent) this.#turning = this.#turn(unit);
   }
 
-  /** What the process says goes to the debugger, with the ids of breakpoints that it knows. */
   #pass(method: string, params: JsonObject): void {
     if (this.#front === undefined) return;
     if (method === "Debugger.paused") return this.#pause(params);
@@ -147,7 +138,7 @@ export class DebugSession implements DebugLink {
     for (const breakpointId of this.#breakpoints.idsOf(String(params["breakpointId"]))) this.#front.send({ method, params: { ...params, breakpointId } });
   }
 
-  /** What is printed comes from the component's own line, and not from what caught it on its way. */
+  /** Removes the frames of the console wrapper, so that output is attributed to the component's line. */
   #fromOwnCode(params: JsonObject): JsonObject {
     const { stackTrace } = params;
     const frames = isJsonObject(stackTrace) && Array.isArray(stackTrace["callFrames"]) ? stackTrace["callFrames"] : [];

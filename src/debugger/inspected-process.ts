@@ -2,12 +2,10 @@ import { type JsonObject, isJsonObject } from "../domain/json.ts";
 import type { InspectedProcess } from "../ports/debugger.ts";
 import type { BundleMap } from "./bundle-map.ts";
 
-/** What a question of the protocol comes to: `result` or `error`. */
 export type Answer = JsonObject;
 
 const GONE: Answer = { error: { code: -32000, message: "The process is gone: its code was replaced, or it has ended" } };
 
-/** One process that is debugged, with the questions it has not answered yet. */
 export class InspectedUnit {
   readonly map: BundleMap;
   isPaused = false;
@@ -23,7 +21,7 @@ export class InspectedUnit {
     void process.ended.then(() => this.#end());
   }
 
-  /** Never rejects: a process that ends answers so. */
+  /** Resolves to an error when the process ends. Never rejects. */
   ask(method: string, params: JsonObject): Promise<Answer> {
     if (this.isGone) return Promise.resolve(GONE);
     this.#lastId++;
@@ -34,7 +32,7 @@ export class InspectedUnit {
     });
   }
 
-  /** Nobody debugs it any more: it goes on. What was asked and is open will not be answered. */
+  /** Resumes the process and ends its debugging. Open commands get an error. */
   release(domains: Iterable<string>): void {
     if (this.isPaused) void this.ask("Debugger.resume", {});
     for (const domain of domains) void this.ask(`${domain}.disable`, {});

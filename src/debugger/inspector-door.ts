@@ -7,39 +7,33 @@ import type { DebugSession } from "./debug-session.ts";
 import { type PeerRules, canTellPeers, refusalOfPeer } from "./loopback-peer.ts";
 
 const HOST = "127.0.0.1";
-/** A script's whole text may be one message. */
+/** A message may contain the whole text of a script. */
 const MOST_BYTES = 2 ** 27;
 
 export interface DoorSettings {
-  /** 0: any that is free. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Shown where a debugger lists what it can debug. */
   readonly title: string;
-  /** Nobody can guess it. */
   readonly key: string;
   readonly peers: PeerRules;
 }
 
-/**
- * Where a debugger finds a session: Node's own list of what can be debugged, and a web socket. It listens on this machine
- * alone; whoever knocks has to be a program of the same user, and no page of a browser.
- */
+/** Offers a debug session on this machine only, as Node does: a list of targets over HTTP, and a web socket. */
 export class InspectorDoor {
-  /** `ws://127.0.0.1:port/key`. */
   readonly url: string;
   readonly port: number;
   readonly #server: Server;
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_BYTES });
   readonly #session: DebugSession;
   readonly #settings: DoorSettings;
-  /** Also those that are about to become web sockets, which the server itself loses sight of. */
+  /** Includes sockets that are being upgraded, which the HTTP server no longer tracks. */
   readonly #connections = new Set<Socket>();
 
-  /** Throws PD_PORT_TAKEN. */
+  /** Throws PD_PORT_TAKEN or PD_BAD_INPUT. */
   static open(session: DebugSession, settings: DoorSettings): Promise<InspectorDoor> {
     const server = createServer();
     return new Promise((resolve, reject) => {
-      // Later ones are of connections that were not taken, as without file descriptors: the server goes on.
+      // Later errors are about connections that could not be accepted, and must not stop the server.
       server.on("error", (error) => reject(listenError(error, settings.port)));
       server.listen(settings.port, HOST, () => resolve(new InspectorDoor(server, session, settings)));
     });
@@ -59,7 +53,6 @@ export class InspectorDoor {
     server.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
   }
 
-  /** Lets go of the debugger, and resolves when nobody can come any more. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#connections) socket.destroy();
@@ -68,7 +61,7 @@ export class InspectorDoor {
   }
 
   async #list(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Where nobody can tell who asks, the address stays between the server and whoever it was shown to.
+    // The list contains the secret. It is refused where the client's user is unknown.
     const refusal = canTellPeers ? await this.#refusal(request) : "Give the debugger the address that pd dev shows: this system does not tell who asks";
     if (refusal !== undefined) return void response.writeHead(403, { "content-type": "text/plain" }).end(`${refusal}\n`);
     if (request.method !== "GET" && request.method !== "HEAD")
@@ -101,7 +94,7 @@ export class InspectorDoor {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // Node listens to it no more, and whoever came may be gone.
+    // Node no longer handles errors of an upgraded socket.
     socket.on("error", () => socket.destroy());
     const refusal = (await this.#refusal(request)) ?? (request.url === `/${this.#settings.key}` ? undefined : "There is nothing to debug under this address");
     const isBusy = this.#session.isConnected;
@@ -115,22 +108,20 @@ export class InspectorDoor {
   }
 
   #serve(front: WebSocket): void {
-    // Another one may have been quicker.
     if (this.#session.isConnected) return front.close(1013, "another debugger is connected");
     this.#session.connect({ send: (message) => front.send(JSON.stringify(message)) });
     front.on("message", (data) => void this.#session.receive(textOf(data)));
     front.once("close", () => this.#session.disconnect());
-    // What cannot be read of it ends the connection, which is told.
     front.on("error", () => front.terminate());
   }
 
-  /** Why this one may not debug: as a page of a browser that was led here by a name, or as another user of this machine. */
+  /** Returns why the client may not debug. Rejects web pages, also through DNS rebinding, and other users of the machine. */
   async #refusal({ headers, socket }: IncomingMessage): Promise<string | undefined> {
     if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? ""))
       return `This debugger does not answer for the host ${JSON.stringify(headers.host ?? "")}`;
-    // Pages, extensions, sandboxed frames ("null") and files send an Origin. Programs send none, and the developer tools of a browser their own.
+    // Pages, extensions, sandboxed frames ("null") and files send an Origin. Programs send none. Developer tools send devtools://.
     if (headers.origin !== undefined && !/^devtools:\/\//i.test(headers.origin)) return `A page of the origin ${JSON.stringify(headers.origin)} may not debug`;
-    // A script or picture of a page is loaded without an Origin, and browsers tell that it belongs to a page.
+    // Scripts and images in a page are requested without an Origin, but with Sec-Fetch-Site.
     if ((headers["sec-fetch-site"] ?? "none") !== "none" && headers.origin === undefined) return "A web page may not debug";
     return refusalOfPeer(socket, this.#settings.peers);
   }

@@ -1,7 +1,6 @@
 import { readFile, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Both ends of a connection within this machine, as the server sees them. */
 export interface LoopbackConnection {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
@@ -9,19 +8,17 @@ export interface LoopbackConnection {
   readonly localPort?: number | undefined;
 }
 
-/** The other end as the kernel knows it. */
 export interface Peer {
   readonly user: number;
-  /** Of its socket. */
   readonly inode: string;
 }
 
-/** Elsewhere the kernel tells nobody who is at the other end. */
+/** Other systems do not report the owner of a connection. */
 export const canTellPeers = process.platform === "linux";
 
 const ESTABLISHED = "01";
 
-/** Who is at the other end; `undefined`: nobody is any more. */
+/** Returns `undefined` when the other end has closed the connection. */
 export async function peerOf(connection: LoopbackConnection): Promise<Peer | undefined> {
   const ends = `${hexOf(connection.remoteAddress, connection.remotePort)} ${hexOf(connection.localAddress, connection.localPort)} ${ESTABLISHED}`;
   const table = await readFile("/proc/net/tcp", "utf8");
@@ -32,17 +29,15 @@ export async function peerOf(connection: LoopbackConnection): Promise<Peer | und
   return undefined;
 }
 
-/** Which programs of the user may not debug. */
 export interface PeerRules {
-  /** True for the command line of a component's process. */
+  /** Detects the command line of a component's process. */
   readonly isOfComponent: (words: readonly string[]) => boolean;
-  /** Process id of the server. The server itself and the programs that it starts (npm, install scripts, Git) may not debug. */
+  /** The server and its child processes (npm, install scripts, Git) may not debug. */
   readonly serverPid: number;
-  /** Process ids of browsers that were started for the person at this machine. They may debug, although the server is above them. */
+  /** Browsers that the server opened for its user. They may debug, although the server is their ancestor. */
   readonly browserPids: ReadonlySet<number>;
 }
 
-/** Returns why the program at the other end may not debug, or `undefined` when it may. */
 export async function refusalOfPeer(connection: LoopbackConnection, { isOfComponent, serverPid, browserPids }: PeerRules): Promise<string | undefined> {
   if (!canTellPeers) return undefined;
   const peer = await peerOf(connection);
@@ -56,7 +51,6 @@ export async function refusalOfPeer(connection: LoopbackConnection, { isOfCompon
   return holders.length === 0 ? "It cannot be told which program asks" : undefined;
 }
 
-/** Processes that have this socket open. */
 async function holdersOf(inode: string): Promise<readonly string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
@@ -70,12 +64,11 @@ async function holdersOf(inode: string): Promise<readonly string[]> {
   return found.flat();
 }
 
-/** What is behind the wall has processes of its own. */
+/** Processes inside the wall have a separate PID namespace. */
 function namespaceOf(pid: string): Promise<string> {
   return readlink(join("/proc", pid, "ns", "pid")).catch(() => "");
 }
 
-/** True when the process is the server, or has it above itself with no browser in between. */
 async function isStartedBy(serverPid: number, pid: number, browserPids: ReadonlySet<number>): Promise<boolean> {
   // In a container the server may be process 1, whose parent is 0.
   for (let above = pid; above > 0; above = await parentOf(above)) {
@@ -85,10 +78,10 @@ async function isStartedBy(serverPid: number, pid: number, browserPids: Readonly
   return false;
 }
 
-/** 0 when the process has ended. */
+/** Returns 0 when the process has ended. */
 async function parentOf(pid: number): Promise<number> {
   const stat = await readFile(join("/proc", String(pid), "stat"), "utf8").catch(() => "");
-  // The name of the program stands in parentheses and may hold anything; the state and the parent follow it.
+  // The program's name in parentheses may contain anything, so fields are counted after it.
   return Number(
     stat
       .slice(stat.lastIndexOf(")") + 1)
@@ -101,7 +94,7 @@ async function wordsOf(pid: string): Promise<readonly string[]> {
   return (await readFile(join("/proc", pid, "cmdline"), "utf8").catch(() => "")).split("\0");
 }
 
-/** As the kernel writes it: the bytes of an address backwards. */
+/** The format of /proc/net/tcp, which reverses the bytes of an address. */
 function hexOf(address = "", port = 0): string {
   const bytes = address
     .replace(/^::ffff:/, "")

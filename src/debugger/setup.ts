@@ -1,6 +1,6 @@
 import type { JsonObject } from "../domain/json.ts";
 
-/** What holds from the moment it is said until it is taken back, for every process; the rest of the protocol is about one. */
+/** Settings that a new process must get again. */
 const LASTING = new Set([
   "Debugger.enable",
   "Debugger.setAsyncCallStackDepth",
@@ -18,7 +18,6 @@ const LASTING = new Set([
   "Profiler.setSamplingInterval",
   "Network.enable",
 ]);
-/** The same, for each value of this parameter. */
 const LASTING_EACH: Readonly<Record<string, string>> = { "Debugger.setInstrumentationBreakpoint": "instrumentation", "Runtime.addBinding": "name" };
 
 interface Command {
@@ -26,7 +25,6 @@ interface Command {
   readonly params: JsonObject;
 }
 
-/** What the debugger has switched on: the next process gets it as well, in the same order. */
 export class Setup {
   readonly #commands = new Map<string, Command>();
 
@@ -39,7 +37,7 @@ export class Setup {
     this.#commands.set(key, { method, params });
   }
 
-  /** Switching a domain on comes before what is said in it. */
+  /** A domain must be enabled before its other settings. */
   get commands(): readonly Command[] {
     const all = [...this.#commands.values()];
     return [...all.filter(({ method }) => method.endsWith(".enable")), ...all.filter(({ method }) => !method.endsWith(".enable"))];

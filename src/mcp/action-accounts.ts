@@ -5,7 +5,6 @@ import { PdError } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { ChosenActions } from "./chosen-actions.ts";
 
-/** Accounts that there are by now, and those that are fixed for an agent. */
 export interface Accounts {
   readonly accounts: readonly AccountRecord[];
   readonly fixed: ChosenActions["accounts"];
@@ -15,12 +14,14 @@ export function appOf({ app, auth, name }: PropRecord): string {
   return app ?? auth?.app ?? name;
 }
 
-/** The agent is asked which account it is. */
 export function isAskedFor(prop: PropRecord, { fixed }: Accounts): boolean {
   return prop.type === "app" && fixed[appOf(prop)] === undefined;
 }
 
-/** An account that is fixed for nothing, or is not there, is a mistake: the agent would be asked, or could do nothing. `mayBeOthers`: the apps are not all that may be used. */
+/**
+ * Throws PD_BAD_INPUT when no action uses the app of a fixed account, and PD_ACCOUNT_NOT_FOUND when the account does not exist. `mayBeOthers`: the actions may
+ * use further apps.
+ */
 export function requireFixed({ fixed, accounts }: Accounts, { apps, mayBeOthers }: { apps: ReadonlySet<string>; mayBeOthers: boolean }): void {
   for (const [app, wanted] of Object.entries(fixed)) {
     if (!apps.has(app) && !mayBeOthers)
@@ -44,7 +45,7 @@ export function accountSchema(prop: PropRecord, around: Accounts): JsonObject {
   };
 }
 
-/** The one that is fixed, or that the agent names, or that is the only one. Throws PD_ACCOUNT_NOT_FOUND. */
+/** Returns the fixed account, else the one in the arguments, else the only one. Throws PD_ACCOUNT_NOT_FOUND. */
 export function accountFor(key: string, prop: PropRecord, { args, around }: { args: JsonObject; around: Accounts }): AccountRecord | undefined {
   const all = accountsOf(prop, around);
   const fixed = around.fixed[appOf(prop)];

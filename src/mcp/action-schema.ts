@@ -1,7 +1,6 @@
 import type { PropRecord } from "../api/props.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 
-/** Props that nobody gives a value. */
 const WITHOUT_VALUE = /^(\$\.interface\.|\$\.service\.db$|alert$|dir$)/;
 const SINGLE: Readonly<Record<string, JsonObject>> = {
   string: { type: "string" },
@@ -14,12 +13,11 @@ const SINGLE: Readonly<Record<string, JsonObject>> = {
   data_store: { type: "string" },
 };
 
-/** Whether an agent may give it a value; accounts are chosen, never given. */
+/** An agent chooses accounts by name. */
 export function isArgument({ type, hidden, disabled, readOnly }: PropRecord): boolean {
   return !WITHOUT_VALUE.test(type) && type !== "app" && hidden !== true && disabled !== true && readOnly !== true;
 }
 
-/** JSON schema of one argument, made of its prop. */
 export function argumentSchema(prop: PropRecord): JsonObject {
   const { type, label, description, default: usual, min, max, options } = prop;
   const isList = type.endsWith("[]");

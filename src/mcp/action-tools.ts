@@ -10,10 +10,9 @@ import type { ChosenAction } from "./chosen-actions.ts";
 import type { Choice, Choices, ChoosingTool, ToolResult } from "./tool.ts";
 
 const MOST_CHOICES = 100;
-/** A third party may tell page after page. */
+/** A third party may return pages without end. */
 const MOST_PAGES = 10;
 
-/** Chosen actions as tools, with the accounts that there are. */
 export function actionTools(actions: readonly ChosenAction[], around: Accounts): readonly ChoosingTool[] {
   return actions.map((action) => (action.kind === "loaded" ? actionTool(action, around) : brokenTool(action)));
 }
@@ -24,7 +23,6 @@ interface ActionFacts {
   readonly described: DescribedRecord;
 }
 
-/** One action as a tool. The agent names accounts, of those that there are; credentials are found by the server alone. */
 function actionTool({ key, name, described }: ActionFacts, around: Accounts): ChoosingTool {
   const { configurable_props: props, has_additional_props: hasMore, description = "" } = described;
   const given = props.filter(isArgument);
@@ -49,7 +47,7 @@ function actionTool({ key, name, described }: ActionFacts, around: Accounts): Ch
   };
 }
 
-/** It is offered all the same: an agent that looks for it is told what is wrong with it. */
+/** Broken actions are listed too, so that an agent that looks for one gets the error. */
 function brokenTool({ key, name, error }: { key: string; name: string; error: PdError }): ChoosingTool {
   const refuse = (): Promise<never> => Promise.reject(error);
   return {
@@ -71,10 +69,7 @@ interface Configuring {
   readonly around: Accounts;
 }
 
-/**
- * Values for the action. Whatever the agent says, an account is one that it may name, also where values make the action
- * declare more props: those are asked for first. Throws PD_BAD_INPUT, PD_ACCOUNT_NOT_FOUND.
- */
+/** Reads dynamic props first: an account in them must be allowed as well. Throws PD_BAD_INPUT, PD_ACCOUNT_NOT_FOUND. */
 async function configuredFor(client: Client, args: JsonObject, { key, described, around }: Configuring): Promise<JsonObject> {
   let props = described.configurable_props;
   if (!described.has_additional_props) return configured(key, args, { props, around });
@@ -89,7 +84,6 @@ async function configuredFor(client: Client, args: JsonObject, { key, described,
   return configured(key, args, { props, around });
 }
 
-/** A value of what was declared last may make it declare more. */
 const MOST_ROUNDS = 10;
 
 function namesOf(props: readonly PropRecord[]): JsonObject {
@@ -105,7 +99,7 @@ function configured(key: string, args: JsonObject, { props, around }: { props: r
       "PD_BAD_INPUT",
       `Cannot call ${key}: it has no argument ${strange.map((name) => JSON.stringify(name)).join(", ")}${didYouMean(first, known)}`,
     );
-  // A component may offer objects; an agent is offered texts.
+  // A component may offer objects as choices, but the agent's schema has only strings and integers.
   const odd = props.find(({ name, type, remoteOptions }) => remoteOptions === true && /^(?:string|integer)$/.test(type) && isJsonObject(args[name]));
   if (odd !== undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot call ${key}: ${odd.name} wants a value of type ${odd.type}, not ${JSON.stringify(args[odd.name])}`);
@@ -120,7 +114,6 @@ function configured(key: string, args: JsonObject, { props, around }: { props: r
 
 type ActionRun = Awaited<ReturnType<Client["actions"]["run"]>>;
 
-/** What an agent wants to know of a run. */
 function ran({ outcome, message, error, exports, ret, os, emits }: ActionRun): ToolResult {
   const { $summary: summary, ...others } = exports;
   const isFailed = outcome !== "returned";
@@ -141,11 +134,9 @@ interface Choosing {
   readonly key: string;
   readonly prop: PropRecord | undefined;
   readonly query: string;
-  /** What is known of the other arguments, as values for the action. */
   readonly configure: () => Promise<JsonObject>;
 }
 
-/** Page after page, until one has nothing new: as whoever is asked at a terminal would go on. */
 async function choicesOf(client: Client, { key, prop, query, configure }: Choosing): Promise<Choices> {
   const fits = ({ label }: Choice): boolean => label.toLowerCase().includes(query.toLowerCase());
   if (prop?.options !== undefined) return firstOf(prop.options.filter(fits));
@@ -156,7 +147,7 @@ async function choicesOf(client: Client, { key, prop, query, configure }: Choosi
   let context: JsonObject = {};
   for (let page = 0; page < MOST_PAGES && found.size <= MOST_CHOICES; page++) {
     const asking = client.components.configure({ ...asked, page, prev_context: context });
-    // What was told so far is of use; whether there is more is not known.
+    // When a later page fails, the earlier choices are returned.
     const answer = await (page === 0 ? asking : asking.catch(() => undefined));
     if (answer === undefined) break;
     const isNew = answer.options.some(({ value }) => !found.has(JSON.stringify(value)));

@@ -10,7 +10,6 @@ import { isJsonObject } from "../domain/json.ts";
 import { NO_CHOICES, type OfferedTools } from "./offered-tools.ts";
 import type { ChoosingTool, Tool } from "./tool.ts";
 
-/** A server of the Model Context Protocol with the tools that were chosen, and no others. It connects to any transport. */
 export function agentServer(tools: OfferedTools, version: string): Server {
   const server = new Server(
     { name: "headwater", version },
@@ -21,7 +20,7 @@ export function agentServer(tools: OfferedTools, version: string): Server {
   );
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: (await tools.all()).map(shown) }));
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }) => tools.call(name, given));
-  // Arguments of tools are completed as those of a prompt of the same name: the protocol completes no others.
+  // MCP completes only the arguments of prompts. So each tool has a prompt of the same name.
   server.setRequestHandler(ListPromptsRequestSchema, async () => ({ prompts: (await tools.choosing()).map(promptOf) }));
   server.setRequestHandler(GetPromptRequestSchema, async ({ params: { name, arguments: given = {} } }) => {
     const text = `Call the tool ${name} with these arguments: ${JSON.stringify(given)}`;

@@ -3,26 +3,24 @@ import { type Client, everyPage } from "../client/client.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { fitsPattern } from "../domain/star-pattern.ts";
 
-/** Each is loaded to read what it declares. */
+/** Chosen: loading an action to read its declaration takes time. */
 const MOST_ACTIONS = 100;
-/** Agents take no other names. */
+/** Agents accept no other characters in names. */
 const NAME = /[^A-Za-z0-9_-]/g;
 const MOST_OF_NAME = 64;
 
-/** What was chosen of the registries for an agent. */
 export interface ChosenActions {
-  /** Keys, with `*` for any part: `slack-send-message`, `github-*`. */
+  /** Keys, in which `*` matches any text: `slack-send-message`, `github-*`. */
   readonly patterns: readonly string[];
-  /** App → name or id of the account that its actions use; others are asked for. */
+  /** Name or id of the account, by app. The agent chooses the others. */
   readonly accounts: Readonly<Record<string, string>>;
 }
 
-/** An action of the registries; one that could not be loaded tells why. */
 export type ChosenAction =
   | { readonly kind: "loaded"; readonly key: string; readonly name: string; readonly described: DescribedRecord }
   | { readonly kind: "failed"; readonly key: string; readonly name: string; readonly error: PdError };
 
-/** Throws PD_BAD_INPUT for more than an agent can be given, PD_COMPONENT_NOT_FOUND for none, PD_NOT_A_COMPONENT for what is no action. */
+/** Throws PD_BAD_INPUT for more than 100 actions, PD_COMPONENT_NOT_FOUND when a pattern matches none, and PD_NOT_A_COMPONENT when a key is not an action. */
 export async function chooseActions(client: Client, { patterns }: ChosenActions): Promise<readonly ChosenAction[]> {
   const keys = [...new Set((await Promise.all(patterns.map((pattern) => keysOf(client, pattern)))).flat())].toSorted();
   if (keys.length > MOST_ACTIONS)
@@ -33,19 +31,18 @@ export async function chooseActions(client: Client, { patterns }: ChosenActions)
   return actions;
 }
 
-/** Throws for what is a mistake of whoever has chosen it. */
 export async function loadAction(client: Client, { key, name }: Pick<ChosenAction, "key" | "name">): Promise<ChosenAction> {
   try {
     return { kind: "loaded", key, name, described: await describedAction(client, key) };
   } catch (error) {
     if (!(error instanceof PdError)) throw error;
-    // A mistake in what was chosen is told at once; what is wrong with one action keeps none of the others back.
+    // A wrong choice is an error for the user. A broken action must not hide the others.
     if (error.code === "PD_COMPONENT_NOT_FOUND" || error.code === "PD_NOT_A_COMPONENT" || error.code === "PD_UNAUTHORIZED") throw error;
     return { kind: "failed", key, name, error: new PdError(error.code, `Cannot offer ${key}: ${messageOf(error)}`, { fix: error.fix }) };
   }
 }
 
-/** What agents call them: two that would be called the same are told apart by a number. */
+/** Names that would be equal get a number. */
 export function toolNames(keys: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return keys.map((key) => {

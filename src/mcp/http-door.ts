@@ -1,3 +1,3 @@
-/** What answers agents over HTTP: one piece, which a server loads for the first of them. */
+/** Loaded together on the first request of an agent. */
 export { answerAgent } from "./http-transport.ts";
 export { OfferedTools } from "./offered-tools.ts";

@@ -8,20 +8,16 @@ import { type ChosenAction, type ChosenActions, chooseActions, loadAction } from
 import { LOOKING, STEERING } from "./server-tools.ts";
 import type { Choices, ChoosingTool, Tool } from "./tool.ts";
 
-/** What one agent is offered. */
 export interface Offer {
-  /** Also what changes something. */
   readonly steers: boolean;
   readonly actions: ChosenActions;
 }
 
-/** Answers longer than this are cut: they would fill the agent's memory. */
+/** Longer answers are cut, because they would fill the agent's context. */
 const MOST_CHARACTERS = 200_000;
 
-/** What could not be loaded is tried again after so long. */
 const LOAD_AGAIN_MS = 60_000;
 
-/** Tools of one agent, made when they are first asked for. */
 export class OfferedTools {
   readonly #client: Client;
   readonly #offer: Offer;
@@ -29,13 +25,12 @@ export class OfferedTools {
   #loadAgainAt = 0;
   #isReadOnly: Promise<boolean> | undefined;
 
-  /** `client` has the agent's own key, whose rights decide. */
+  /** The rights of the agent's own key apply. */
   constructor(client: Client, offer: Offer) {
     this.#client = client;
     this.#offer = offer;
   }
 
-  /** A key that may only read sees what only reads. */
   async all(): Promise<readonly Tool[]> {
     const { steers, actions } = this.#offer;
     const all = [...LOOKING, CHOICES, ...(steers ? STEERING : []), ...(await this.choosing())];
@@ -46,12 +41,12 @@ export class OfferedTools {
   async choosing(): Promise<readonly ChoosingTool[]> {
     const { actions } = this.#offer;
     if (actions.patterns.length === 0 || (await this.#isReader())) return [];
-    // Accounts come and go while an agent works.
+    // Accounts may change while an agent works.
     const around = { accounts: await everyPage((page) => this.#client.accounts.list(page)), fixed: actions.accounts };
     return actionTools(await this.#loaded(around), around);
   }
 
-  /** What there is serves while something that could not be loaded is tried again: a registry may have been out of reach. */
+  /** Returns the current actions. Loads failed ones again in the background, because a registry may have been unreachable. */
   async #loaded(around: Accounts): Promise<readonly ChosenAction[]> {
     this.#actions ??= this.#load(around).catch((error: unknown) => {
       this.#actions = undefined;
@@ -66,7 +61,6 @@ export class OfferedTools {
     return before;
   }
 
-  /** One after the other, while what there is serves; what is broken then is tried once more later. */
   async #loadAgain(before: readonly ChosenAction[], around: Accounts): Promise<void> {
     const again: ChosenAction[] = [];
     for (const action of before) again.push(action.kind === "failed" ? await loadAction(this.#client, action).catch(() => action) : action);
@@ -74,7 +68,7 @@ export class OfferedTools {
       this.#actions = undefined;
       throw error;
     });
-    // Whoever lists next is told.
+    // The next list request reports the error.
     this.#actions.catch(() => {});
     this.#loadAgainAt = Date.now() + LOAD_AGAIN_MS;
   }
@@ -85,11 +79,10 @@ export class OfferedTools {
     return actions;
   }
 
-  /** Throws for an account that is fixed for nothing, or is not there. */
   async #checked(actions: readonly ChosenAction[], around: Accounts): Promise<readonly ChosenAction[]> {
     const loaded = actions.flatMap((action) => (action.kind === "loaded" ? action.described : []));
     const apps = loaded.flatMap(({ configurable_props: props }) => props.filter(({ type }) => type === "app").map(appOf));
-    // An action that is not loaded, or that declares more for some values, may use any app.
+    // Apps of actions that are not loaded or have dynamic props are not known.
     const mayBeOthers = loaded.length < actions.length || loaded.some(({ has_additional_props: hasMore }) => hasMore);
     requireFixed(around, { apps: new Set(apps), mayBeOthers });
     return actions;
@@ -118,7 +111,7 @@ export class OfferedTools {
     }
   }
 
-  /** What steers or looks is there also while no action can be loaded. */
+  /** The server's tools must work even when actions cannot be listed. */
   async #find(name: string): Promise<Tool | undefined> {
     const own = [...LOOKING, ...(this.#offer.steers ? STEERING : [])].find((tool) => tool.name === name);
     if (own !== undefined && (own.isReadOnly || !(await this.#isReader()))) return own;
@@ -148,7 +141,7 @@ export class OfferedTools {
 
 export const NO_CHOICES: Choices = { choices: [], hasMore: false };
 
-/** Beside the completion of the protocol, which agents themselves cannot ask. */
+/** Agents cannot use the protocol's completion. */
 const CHOICES: Tool = {
   name: "list_choices",
   title: "List choices of an argument",
@@ -172,7 +165,6 @@ function answered({ value, isFailed = false }: { value: JsonObject; isFailed?: b
   return { content: [{ type: "text", text: `${text.slice(0, MOST_CHARACTERS)}\n${note}` }], structuredContent: { cut: note }, isError: isFailed };
 }
 
-/** What is wrong, and what to do: an agent reads it as a person does. */
 function refused(thrown: unknown): CallToolResult {
   const { code, fix, message, details } = toPdError(thrown);
   const problems = details?.["problems"];

@@ -2,14 +2,14 @@ import { PdError } from "../domain/errors.ts";
 import type { Offer } from "./offered-tools.ts";
 
 interface Asked {
-  /** Keys with commas between them. */
+  /** Separated by commas. */
   readonly actions?: string | undefined;
-  /** `app=account` each. */
+  /** Pairs `app=account`. */
   readonly accounts?: readonly string[] | undefined;
   readonly steers?: boolean | undefined;
 }
 
-/** What an agent is to be offered, as it is asked for by flags or in an address. Throws PD_BAD_INPUT. */
+/** Throws PD_BAD_INPUT. */
 export function readOffer({ actions = "", accounts = [], steers = false }: Asked): Offer {
   const patterns = actions.split(",").flatMap((pattern) => (pattern.trim() === "" ? [] : [pattern.trim()]));
   const wrong = patterns.find((pattern) => !/^[\w.*-]+$/.test(pattern) || /^[*.-]*$/.test(pattern));

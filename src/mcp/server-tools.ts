@@ -37,14 +37,13 @@ function tool<Shape extends z.ZodRawShape>({ input, effect, run, ...words }: Dec
   };
 }
 
-/** An answer is an object: a list stands under `data`. */
+/** Results must be objects, so other values are wrapped. */
 function asJson(value: unknown): JsonObject {
   const plain: unknown = JSON.parse(JSON.stringify(value ?? null));
   if (isJsonObject(plain)) return plain;
   return { data: isJsonValue(plain) ? plain : null };
 }
 
-/** What tells how a server is; it changes nothing. */
 export const LOOKING: readonly Tool[] = [
   tool({
     name: "list_sources",
@@ -144,7 +143,6 @@ export const LOOKING: readonly Tool[] = [
   }),
 ];
 
-/** What changes something; only for agents that were allowed to. */
 export const STEERING: readonly Tool[] = [
   tool({
     name: "run_source",

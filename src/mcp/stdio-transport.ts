@@ -9,7 +9,7 @@ interface Streams {
   readonly stdout: NodeJS.WriteStream;
 }
 
-/** Serves one agent over a process's own streams, until it closes them; what it has asked before that is answered. */
+/** Serves an agent over the given streams until it closes them. Requests received before that are answered. */
 export async function serveAgent(
   { stdin, stdout }: Streams,
   { tools, version, signal }: { tools: OfferedTools; version: string; signal: AbortSignal },
@@ -28,9 +28,8 @@ export async function serveAgent(
   if (isCutOff && failure !== undefined) throw new PdError("PD_FAILED", `Cannot go on with the agent: ${failure.message}`, { cause: failure });
 }
 
-/** Knows which requests wait for their answer. */
 class AnsweringTransport extends StdioServerTransport {
-  /** What has gone wrong last, but for what was read: why nothing more is, as when a message has no end. */
+  /** The last error other than a bad message. It ends the connection. */
   failure: Error | undefined;
   readonly #stdout: NodeJS.WriteStream;
   readonly #open = new Set<RequestId>();
@@ -41,9 +40,8 @@ class AnsweringTransport extends StdioServerTransport {
     this.#stdout = stdout;
   }
 
-  // Nobody can tell which request it was, and whoever waits for an answer is not to wait for ever.
+  // A bad message has no known request id. It is still answered, so that its sender does not wait forever.
   override onerror = (error: Error): void => {
-    // An empty line says nothing.
     if (error instanceof SyntaxError && error.message === NOTHING_READ) return;
     const code = codeOfBad(error);
     if (code === undefined) this.failure = error;
@@ -51,7 +49,7 @@ class AnsweringTransport extends StdioServerTransport {
     this.#stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: code ?? INTERNAL_ERROR, message } })}\n`);
   };
 
-  // Whoever connects calls what was here before.
+  // `connect` keeps this handler and calls it before its own.
   override onmessage = (message: JSONRPCMessage): void => {
     if (!("method" in message)) return;
     if ("id" in message) this.#open.add(message.id);
@@ -77,13 +75,11 @@ class AnsweringTransport extends StdioServerTransport {
   }
 }
 
-/** Those of JSON-RPC 2.0. */
 const [PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR] = [-32_700, -32_600, -32_603];
 
-/** What JSON.parse says of an empty text. */
+/** Message of JSON.parse for an empty string. */
 const NOTHING_READ = "Unexpected end of JSON input";
 
-/** `undefined`: it is not what was read that is bad. */
 function codeOfBad(error: Error): number | undefined {
   if (error instanceof SyntaxError) return PARSE_ERROR;
   return "issues" in error ? INVALID_REQUEST : undefined;

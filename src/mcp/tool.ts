@@ -1,35 +1,31 @@
 import type { Client } from "../client/client.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 
-/** Something that an agent may call. */
 export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** JSON schema of an object. */
   readonly inputSchema: JsonObject;
-  /** It changes nothing, here or anywhere else. */
+  /** Changes nothing, here or at third parties. */
   readonly isReadOnly: boolean;
-  /** What it does cannot be undone. */
+  /** The effect cannot be undone. */
   readonly isDestructive: boolean;
-  /** Throws what the server refuses, and PD_BAD_INPUT for arguments that are wrong. */
+  /** Throws the server's errors, and PD_BAD_INPUT for wrong arguments. */
   run(client: Client, given: JsonObject): Promise<ToolResult>;
 }
 
 export interface ToolResult {
   readonly value: JsonObject;
-  /** It was called, and has failed. */
+  /** True when the action was called and failed. */
   readonly isFailed?: boolean;
 }
 
-/** A tool whose arguments have choices that a third party tells. */
+/** A tool with arguments whose choices come from a third party. */
 export interface ChoosingTool extends Tool {
-  /** Names of arguments that have choices. */
   readonly choosing: readonly string[];
   choices(client: Client, argument: string, asked: { readonly query: string; readonly given: JsonObject }): Promise<Choices>;
 }
 
-/** The first of them, and whether there are more. */
 export interface Choices {
   readonly choices: readonly Choice[];
   readonly hasMore: boolean;

@@ -13,13 +13,12 @@ export interface EndpointSettings {
   readonly log: Log;
   readonly bodyLimitBytes: number;
   readonly bodies: RequestBodies;
-  /** Behind a proxy or tunnel the client is the first of `X-Forwarded-For`. */
+  /** Takes the client's address from `X-Forwarded-For`. */
   readonly isBehindProxy: boolean;
   endpointUrl(key: string): string;
 }
 
 const NO_ENDPOINT = { error: "No active source has this endpoint", code: "PD_NOT_FOUND" };
-/** Where runs of workflows go on, or end, that wait for somebody (workflows.md §2). */
 const [RESUME, CANCEL] = ["resume", "cancel"];
 const NOTHING_WAITS = { error: "No run waits for this, or it went on already", code: "PD_NOT_FOUND" };
 
@@ -29,14 +28,14 @@ interface Address {
   readonly query: string;
 }
 
-/** Answers requests to components' own URLs: `/<key>/…`, or any path under `<key>.localhost`. */
+/** `/<key>/…`, or any path under `<key>.localhost`. */
 export function endpointListener(engine: Engine, settings: EndpointSettings): RequestListener {
   return (request, response) => {
     answer(engine, settings, { request, response }).catch((error: unknown) => {
       const { status, message, code, fix } = toPdError(error);
       if (code === "PD_FAILED") settings.log.error("a request to an endpoint failed", { url: request.url ?? "", reason: message });
       if (response.headersSent) return response.destroy();
-      // What a component has set may be what went wrong.
+      // The component's headers may be the cause.
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       send(response, status, { error: message, code, details: { fix } });
     });
@@ -51,12 +50,11 @@ async function answer(
   const address = addressOf(request);
   if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) return preflight(response);
   const token = tokenOf(address);
-  // Whoever only looks where an address leads must not act by that.
+  // Link checkers send HEAD, which must not resume a run.
   if (token !== undefined && request.method !== "GET" && request.method !== "POST")
     return send(response, 405, { error: "It wants GET or POST", code: "PD_BAD_INPUT" });
   const isWanted = token === undefined ? engine.hasEndpoint(address.key) : await engine.workflows.awaits(token);
   if (!isWanted) {
-    // Nobody wants the body: it is not read.
     if (!request.complete) response.setHeader("connection", "close");
     return send(response, 404, token === undefined ? NO_ENDPOINT : NOTHING_WAITS);
   }
@@ -80,13 +78,13 @@ async function answer(
   await write(response, result);
 }
 
-/** Of a step that waits; `undefined`: the address is that of an endpoint. */
+/** Returns `undefined` for an endpoint. */
 function tokenOf({ key, path }: Address): string | undefined {
   return key === RESUME || key === CANCEL ? path.slice(1) : undefined;
 }
 
 function addressOf({ url: target = "/", headers }: IncomingMessage): Address {
-  // As a request to a proxy names it (RFC 9112 §3.2.2).
+  // A request as sent to a proxy has an absolute URL (RFC 9112 §3.2.2).
   const [, host = headers.host ?? "", url = target] = /^https?:\/\/([^/?#]+)([^]*)$/i.exec(target) ?? [];
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -114,7 +112,7 @@ function triggerOf(request: IncomingMessage, { key, path, query }: Address, { bo
   };
 }
 
-/** Values of one name are one text. Node drops a header that is called as the prototype is. */
+/** Joins repeated headers. Node drops a header named `__proto__`, so it is read from the raw headers. */
 function headersOf({ headers, rawHeaders }: IncomingMessage): Record<string, string> {
   const known = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(Array.isArray(value) ? value.join(", ") : value)]],
@@ -137,18 +135,18 @@ function preflight(response: ServerResponse): void {
 
 async function write(response: ServerResponse, { status, headers, body, encoding, rest }: HttpResponse): Promise<void> {
   for (const [name, value] of Object.entries(headers)) {
-    // Its author has been told. The rest of the answer still counts.
+    // The component's log already has a warning.
     if (whyNotSent(name, value) === undefined) response.setHeader(name, typeof value === "string" ? value : [...value]);
   }
   response.statusCode = status;
   if (status < 200) response.setHeader("connection", "close");
-  // A text leaves in one write with the headers.
+  // `end` sends headers and body in one write.
   if (rest !== undefined) return writeInParts(response, rest);
   if (encoding === "base64") response.end(Buffer.from(body, "base64"));
   else response.end(body);
 }
 
-/** As the component makes it, and no faster than the client reads. A client that is gone is no error; a body that breaks off is cut off here too. */
+/** Sends as fast as the component produces and the client reads. Ignores a client that is gone. Closes the connection when the body breaks off. */
 async function writeInParts(response: ServerResponse, body: BodyStream): Promise<void> {
   response.once("close", () => body.giveUp());
   if (response.destroyed) return body.giveUp();

@@ -2,16 +2,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { toPdError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
 
-/** The API as it is asked: over the network, and by whoever is in this process. */
 export interface Api {
   readonly listener: RequestListener;
   ask(url: string, call: RequestInit): Promise<Response>;
 }
 
-/**
- * The API, which is loaded when it is first asked, or when somebody says so: it is a third of the program, and endpoints and
- * timers work without it.
- */
+/** Loads the API when it is first needed. It is a third of the program, and endpoints and timers work without it. */
 export class LateApi implements Api {
   readonly #load: () => Promise<Api>;
   readonly #log: Log;
@@ -32,7 +28,7 @@ export class LateApi implements Api {
     return (await this.load()).ask(url, call);
   }
 
-  /** Rejects when it cannot be loaded, as when its files are gone; the next one tries again, which Node may answer with the same. */
+  /** Rejects when loading fails. The next call retries, but Node may repeat the error. */
   load(): Promise<Api> {
     this.#loading ??= this.#load().then(
       (api) => (this.#loaded = api),

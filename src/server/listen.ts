@@ -7,7 +7,7 @@ const CLOSE_IDLE_EVERY_MS = 20;
 const HOST = "host";
 const BAD_REQUEST = "400 Bad Request";
 
-/** What whoever sends a request that Node gives up is told, by the code of its error; otherwise it is none of HTTP. */
+/** Status for each error of Node's parser. Other errors get 400. */
 const REFUSALS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large",
@@ -17,28 +17,24 @@ const REFUSALS: Readonly<Record<string, string>> = {
 export interface ListenSettings {
   readonly host: string;
   readonly port: number;
-  /** What this listener is for, in errors. */
   readonly purpose: string;
-  /** Whoever says that he sends no more gets his answer all the same. A stream to one who has gone ends later then. */
+  /** Clients that have ended their side still get their answer. A stream to a client that is gone then ends later. */
   readonly allowsHalfOpen?: boolean;
-  /** Of all headers of one request. */
   readonly headerBytes: number;
-  /** Is told of requests that were answered before anybody could read them. */
   readonly onRefused: (refusal: Refusal) => void;
 }
 
-/** One listening socket, and the way to close it. */
 export class Listener {
   readonly url: string;
   readonly port: number;
   readonly #server: Server;
-  /** Connections that nothing was asked on yet: Node does not count them as idle. */
+  /** Connections without a request so far, which Node does not count as idle. */
   readonly #silent = new Set<Socket>();
 
-  /** Throws PD_PORT_TAKEN, naming the port. */
+  /** Throws PD_PORT_TAKEN or PD_BAD_INPUT. */
   static open(handler: RequestListener, { host, port, purpose, headerBytes, onRefused, allowsHalfOpen = false }: ListenSettings): Promise<Listener> {
     const server = createServer({ keepAliveTimeout: 65_000, maxHeaderSize: headerBytes, requireHostHeader: false }, (request, response) => {
-      // Two names for one request: whoever stands before the server may have looked at the other.
+      // With two hosts, a proxy in front may have checked the other one.
       const hosts = countOfHosts(request);
       if (hosts > 1 || (hosts === 0 && request.httpVersion === "1.1")) {
         onRefused({ status: BAD_REQUEST, reason: hosts === 0 ? "it names no host" : "it names two hosts", address: request.socket.remoteAddress ?? "" });
@@ -48,7 +44,7 @@ export class Listener {
     });
     Object.assign(server, { httpAllowHalfOpen: allowsHalfOpen });
     return new Promise((resolve, reject) => {
-      // Later ones are of connections that were not taken, as without file descriptors: the server goes on.
+      // Later errors are about connections that could not be accepted, and must not stop the server.
       server.on("error", (error) => reject(listenError(error, { host, port, purpose })));
       server.listen(port, host, () => {
         const address = server.address();
@@ -67,7 +63,6 @@ export class Listener {
     });
     server.on("request", ({ socket }) => this.#silent.delete(socket));
     server.on("clientError", (error, socket) => {
-      // Whoever has gone is refused nothing.
       if (!socket.writable || codeOf(error) === "ECONNRESET") return;
       const status = REFUSALS[codeOf(error) ?? ""] ?? BAD_REQUEST;
       onRefused({ status, reason: messageOf(error), address: socket instanceof Socket ? (socket.remoteAddress ?? "") : "" });
@@ -75,13 +70,13 @@ export class Listener {
     });
   }
 
-  /** Takes no new connections and resolves when those that are busy have been answered, or cut off after `graceMs`. */
+  /** Resolves when open requests are answered, or cut off after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    // A connection that is busy now becomes idle when it has been answered, and would stay open for the next request.
+    // A busy connection would stay open for the next request after its answer.
     const closeIdle = setInterval(() => {
       this.#server.closeIdleConnections();
-      // What has arrived is read before that comes.
+      // Data that has already arrived is read first.
       setImmediate(() => {
         for (const socket of this.#silent) if (socket.bytesRead === 0) socket.destroy();
       });

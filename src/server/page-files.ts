@@ -10,10 +10,9 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** First parts of the paths that show the page; it looks at the rest itself. */
 const SECTIONS = ["sources", "workflows", "webhooks", "accounts", "actions", "stores", "schedule", "status", "components"];
 
-/** Only what this server hands out runs, no site may frame the page, and no address is told to others. */
+/** Only files of this server run, no site may frame the page, and its address is not sent as a referrer. */
 const HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types dompurify 'allow-duplicates'",
@@ -24,7 +23,6 @@ const HEADERS: Readonly<Record<string, string>> = {
   "permissions-policy": "camera=(), geolocation=(), microphone=()",
 };
 
-/** The web page: files that were built, at addresses that begin with the sections of the page. */
 export function mountPage(app: Hono, folder: string): void {
   const show = (context: Context): Promise<Response> => answer(context, folder, "index.html");
   app.get("/", show);
@@ -32,11 +30,11 @@ export function mountPage(app: Hono, folder: string): void {
     app.get(`/${section}`, show);
     app.get(`/${section}/*`, (context, next) => (isStream(context) ? next() : show(context)));
   }
-  // The rest of the path is looked for among the names that there are.
+  // The name is looked up in the folder's list, so it cannot lead to another folder.
   app.get("/assets/:name", (context) => answer(context, join(folder, "assets"), context.req.param("name")));
 }
 
-/** `/sources/{id}/sse` is a stream, and was one before there was a page. */
+/** `/sources/{id}/sse` is a stream. */
 function isStream({ req }: Context): boolean {
   return req.path.endsWith("/sse");
 }
@@ -56,7 +54,7 @@ async function answer(context: Context, folder: string, name: string): Promise<R
     headers: {
       ...HEADERS,
       "content-type": TYPES[extname(name)] ?? "application/octet-stream",
-      // Names tell the content, but for the one file that names the others.
+      // Names of assets contain a hash. index.html has these names and must be revalidated.
       "cache-control": name === "index.html" ? "no-cache" : "public, max-age=31536000, immutable",
       vary: "accept-encoding",
       ...(packing === undefined ? {} : { "content-encoding": packing[0] }),
@@ -64,7 +62,6 @@ async function answer(context: Context, folder: string, name: string): Promise<R
   });
 }
 
-/** None where the page was not built. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);

@@ -1,27 +1,22 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 
-/** A request that was answered before anybody could read it. */
 export interface Refusal {
   /** As in `431 Request Header Fields Too Large`. */
   readonly status: string;
-  /** Of the parser. */
   readonly reason: string;
-  /** Of whoever sent it. */
   readonly address: string;
 }
 
 export interface RefusalPorts {
   readonly clock: Pick<Clock, "now">;
   readonly log: Pick<Log, "warn">;
-  /** Counts one, by its status. */
   readonly count: (status: string) => void;
 }
 
 const WINDOW_MS = 60_000;
 const MOST_LINES = 20;
 
-/** Tells of refused requests: each is counted, and the first ones of a minute are logged. */
 export class RefusedRequests {
   readonly #ports: RefusalPorts;
   #windowEndsAt = 0;

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from "node:http";
 
-/** Bytes of all bodies that are being received: whoever sends slowly holds memory meanwhile. */
+/** Limit for all bodies being received together, because slow clients hold memory. */
 const MOST_BYTES = 256 * 2 ** 20;
 
-/** Reads the bodies of requests, as long as all together are no more than the server can hold. */
 export class RequestBodies {
   #held = 0;
 
-  /** `undefined`: the body is larger than the limit; "gone": whoever sent it has hung up before its end. */
+  /** Resolves to `undefined` above the limit, "too-many" when all bodies together are too large, and "gone" when the client disconnects. */
   read(request: IncomingMessage, limit: number): Promise<Buffer | undefined | "too-many" | "gone"> {
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
@@ -26,7 +25,6 @@ export class RequestBodies {
       });
       request.once("end", () => settle(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
       request.once("close", () => settle("gone"));
-      // A request has no other errors.
       request.once("error", () => settle("gone"));
     });
   }

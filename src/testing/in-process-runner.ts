@@ -21,13 +21,13 @@ import { systemClock } from "../system/clock.ts";
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The project's own tests load this file with a runner that does something of its own with imports; those are components. */
+/** From source, the project's tests load this file with a runner that transforms imports. Node itself must import components. */
 const isBuilt = /\.c?js$/.test(import.meta.url);
 const importNatively: (url: string) => Promise<unknown> = isBuilt
   ? (url) => import(url)
   : new Script("(url) => import(url)", { importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext();
 
-/** Deadlines of calls that are over keep no process of tests alive. */
+/** Deadlines of finished calls must not keep the test process alive. */
 const unheldClock: Clock = {
   ...systemClock,
   sleepUntil: (at, signal) =>
@@ -37,7 +37,7 @@ const unheldClock: Clock = {
     }),
 };
 
-/** What the running code belongs to: lines and errors of this process are shared by all components in it. */
+/** By call id. Output and errors of this process are assigned by the current call. */
 const hosts = new Map<string, ComponentHost>();
 let isCapturing = false;
 
@@ -52,11 +52,10 @@ function captureOnce(): void {
   Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
 }
 
-/** Folders of units that have not ended. */
 const open = new Set<string>();
 let isWatchingExit = false;
 
-/** The program of a test ends when its tests have, and waits for no unit. */
+/** Units need not be closed in tests. */
 function removeAtExit(folder: string): void {
   open.add(folder);
   if (isWatchingExit) return;
@@ -64,14 +63,13 @@ function removeAtExit(folder: string): void {
   process.once("exit", () => open.forEach((one) => rmSync(one, { recursive: true, force: true })));
 }
 
-/** A component in this process, with all that a process of its own has but its walls: it cannot be ended, and must not block. */
+/** A component process without isolation. It cannot be killed, and must not block. */
 class InProcess implements UnitProcess {
   readonly exited: Promise<ChildExit>;
   readonly #folder: string;
   readonly #host: ComponentHost;
   #exit: (exit: ChildExit) => void = () => {};
   #isOver = false;
-  /** Variables that it has set, and what they were. */
   readonly #envBefore = new Map<string, string | undefined>();
   #listener: (message: ToHost) => void = () => {};
 
@@ -86,9 +84,9 @@ class InProcess implements UnitProcess {
     this.#folder = folder;
     this.exited = new Promise((resolve) => (this.#exit = resolve));
     const say = (message: ToHost): void => {
-      // As text, and a moment later, as from another process.
+      // Serialized and delivered later, as between processes.
       const text = JSON.stringify(message);
-      // What hears of it is no part of the call that says it.
+      // The receiver must not run in the context of the sending call.
       currentCall.exit(() => setImmediate(() => (this.#isOver ? undefined : this.#listener(readToHost(text)))));
     };
     this.#host = new ComponentHost({ tell: say, sendNow: say, importModule: importNatively });
@@ -157,7 +155,6 @@ function defineModuleGlobals(url: string): void {
   for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 }
 
-/** Runs units in the process of a test: where it does not matter what encloses a component. */
 export class InProcessRunner implements Runner {
   readonly #processes = new Set<InProcess>();
 

@@ -1,4 +1,4 @@
-/** `headwater/testing`: runs a component in tests, with its state, its dedupe memory and third parties of the test's own. */
+/** Published as `headwater/testing`. */
 export { type LoadOptions, load } from "./load.ts";
 export { matchers } from "./matchers.ts";
 export { type Handler, type HandlerAnswer, type Outside, type OutsideCall, recording } from "./outside.ts";

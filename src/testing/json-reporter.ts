@@ -1,13 +1,13 @@
 import { isRecord } from "../domain/json.ts";
 
-/** Of Node's test runner, as `pd test --json` uses it: one JSON value when all tests have run. */
+/** Reporter of Node's test runner for `pd test --json`. Yields one JSON value. */
 // oxlint-disable-next-line import/no-default-export -- the runner asks for it
 export default async function* jsonReporter(events: AsyncIterable<{ readonly type: string; readonly data?: unknown }>): AsyncGenerator<string> {
   const tests: object[] = [];
   for await (const { type, data } of events) {
     if ((type !== "test:pass" && type !== "test:fail") || !isRecord(data)) continue;
     const details = isRecord(data["details"]) ? data["details"] : {};
-    // A file and a suite are tests of their own to the runner: they count when they fail, as one does that cannot be loaded.
+    // Files and suites are tests too. They are listed only when they fail, for example when a file cannot be loaded.
     const isGroup = details["type"] === "suite" || data["name"] === data["file"] || data["file"] === undefined;
     if (isGroup && type === "test:pass") continue;
     const failure = isRecord(details["error"]) || details["error"] instanceof Error ? { error: messageOf(details["error"]) } : {};
@@ -22,7 +22,6 @@ function messageOf(error: unknown): string {
   return told instanceof Error ? told.message : String(told);
 }
 
-/** Why it says nothing that it passed, or that it failed. */
 function unusual({ skip, todo }: Record<string, unknown>): object {
   return { ...(skip === undefined ? {} : { skipped: true }), ...(todo === undefined ? {} : { todo: true }) };
 }

@@ -22,36 +22,36 @@ import { jsonOf } from "./run-input.ts";
 import { type Around, ENDPOINT, TestSource, timeOf } from "./test-source.ts";
 
 export interface LoadOptions {
-  /** Values of props, as a user gives them. */
+  /** Values of props, as a user would enter them. */
   readonly props?: Readonly<Record<string, unknown>>;
-  /** Name of an app's prop → the fields of its account, which `$auth` shows. */
+  /** Account fields by the name of the app prop, for `$auth`. */
   readonly accounts?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** What `this.db` holds at first. */
+  /** Initial values of `this.db`. */
   readonly db?: Readonly<Record<string, unknown>>;
-  /** Who answers for third parties; without it, nobody: a request fails, and says so. */
+  /** When omitted, each request to a third party fails. */
   readonly http?: Outside;
-  /** The time that the component sees; without it, the real one. */
+  /** Omitted for the real time. */
   readonly now?: number | string | Date;
   readonly env?: Readonly<Record<string, string>>;
-  /** `in-process`: quick, and a debugger sees it; `sandbox`: enclosed as on a server. */
+  /** `in-process` is fast and visible to a debugger. `sandbox` isolates the component as on a server. */
   readonly place?: Place;
-  /** A run may take so long; 30,000. */
+  /** Milliseconds that a run may take. The default is 30,000. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 30_000;
 
 /**
- * Loads a component for tests: a path from the file that calls this, or from the working folder, or a file URL. Throws
- * PD_FILE_NOT_FOUND, PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND and their like, PD_NOT_A_COMPONENT, PD_LOAD_FAILED, PD_BAD_PROPS.
+ * Loads a component for tests. A path is relative to the calling file, or else to the working folder. Throws PD_FILE_NOT_FOUND, PD_BUILD_FAILED,
+ * PD_PACKAGE_NOT_FOUND and other package errors, PD_NOT_A_COMPONENT, PD_LOAD_FAILED, PD_BAD_PROPS.
  */
 export async function load(path: string | URL, options: LoadOptions = {}): Promise<TestSource> {
   const { place = "in-process", env = {}, http: outside = {}, db = {}, now, timeoutMs = TIMEOUT_MS } = options;
-  // Who calls is known until something is waited for.
+  // The caller is on the stack only until the first await.
   const entry = placeOf(path);
   const runner = await runnerFor(place);
   const code = await readCode(entry);
-  // While it is loaded, additionalProps may ask.
+  // `additionalProps` may send requests during loading.
   const first = outside === "real" ? undefined : new Answerer(outside);
   const alone: Around = { answerer: () => first, late: () => {}, ask: () => Promise.reject(new Error("a component has no data store while it is loaded")) };
   let loadable: Loadable | undefined;
@@ -110,14 +110,12 @@ async function readCode(path: string) {
   }
 }
 
-/** A path counts from the file that asks, then from the working folder. */
 function placeOf(path: string | URL): string {
   if (path instanceof URL || path.startsWith("file:")) return fileURLToPath(path);
   const near = resolve(callerFolder(), path);
   return existsSync(near) ? near : resolve(path);
 }
 
-/** Of the first frame outside this library. */
 function callerFolder(): string {
   const own = import.meta.url.replace(/[^/]*$/, "");
   const frames = (new Error("where").stack ?? "").split("\n").slice(1);
@@ -153,7 +151,7 @@ async function ask(unit: Unit, { timeoutMs, asksHost, ...values }: Asking) {
   return unit.call(request, { log: () => {}, respond: () => {} });
 }
 
-/** Apps have an account in any case: most tests have no need of one. */
+/** Most tests do not need to give an account, so each app prop gets one. */
 function propsOf(declared: readonly PropDeclaration[], { props = {}, accounts = {} }: LoadOptions): JsonObject {
   const apps = declared.flatMap(({ kind, name }) => (kind === "app" ? [name] : []));
   for (const name of Object.keys(accounts)) {
@@ -171,11 +169,9 @@ function objectOf(values: Readonly<Record<string, unknown>>): JsonObject {
 }
 
 function accountNamed(app: string, name: string): Account {
-  // By its id as well, as dynamic props want it.
   return { id: `apn_${name.replace(/^apn_/, "")}`, name, app, credentials: {}, createdAt: 0, updatedAt: 0, revision: 1 };
 }
 
-/** What a call gets in place of the account. */
 function withAccountFields(declared: readonly PropDeclaration[], configured: JsonObject, accounts: NonNullable<LoadOptions["accounts"]>): JsonObject {
   const fields = declared.flatMap(({ kind, name }) => (kind === "app" ? [[name, { ...accounts[name] }] as const] : []));
   return { ...configured, ...Object.fromEntries(fields) };

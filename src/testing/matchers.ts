@@ -1,7 +1,6 @@
 import { isRecord } from "../domain/json.ts";
 import type { RunResult } from "./run-result.ts";
 
-/** What a matcher is called with, in vitest and jest. */
 interface MatcherContext {
   readonly equals: (left: unknown, right: unknown) => boolean;
 }
@@ -11,14 +10,14 @@ interface Verdict {
   readonly message: () => string;
 }
 
-/** `expect.extend(matchers)`: an object is compared by the members that are given. */
+/** For `expect.extend(matchers)`. Compares only the expected members of an object. */
 export const matchers = {
-  /** One of the kept events is this, or has these members. */
+  /** Expects a kept event. */
   toHaveEmitted(this: MatcherContext, result: Pick<RunResult, "kept">, expected: unknown): Verdict {
     const events = result.kept.map(({ event }) => event);
     return verdict("kept an event like", { all: events, expected, pass: events.some((event) => fits(this, event, expected)) });
   },
-  /** It answered the request like this: `{ status, headers, body }`, or some of these. */
+  /** Expects an answer like `{ status, headers, body }`. */
   toHaveResponded(this: MatcherContext, result: Pick<RunResult, "responses">, expected: unknown): Verdict {
     return verdict("answered", { all: result.responses, expected, pass: result.responses.some((one) => fits(this, one, expected)) });
   },
@@ -29,7 +28,6 @@ function verdict(what: string, { all, expected, pass }: { all: readonly unknown[
   return { pass, message: () => `the run should ${pass ? "not " : ""}have ${what} ${text(expected)}; there were ${all.length}: ${all.map(text).join(", ")}` };
 }
 
-/** A matcher of the test framework within `expected` decides by itself. */
 function fits(context: MatcherContext, value: unknown, expected: unknown): boolean {
   if (!isRecord(expected) || "asymmetricMatch" in expected || !isRecord(value)) return context.equals(value, expected);
   return Object.entries(expected).every(([name, part]) => fits(context, value[name], part));

@@ -4,28 +4,26 @@ import { isJsonObject, parseJson } from "../domain/json.ts";
 import { PdError, codeOf } from "../domain/errors.ts";
 import { writeWhole } from "../system/whole-files.ts";
 
-/** What a handler may answer: a Response, an object or text for 200, or nothing: another handler is asked. */
+/** An object or string is sent with status 200. With `undefined`, the next handler is asked. */
 export type HandlerAnswer = Response | object | string | undefined;
 export type Handler = (request: Request) => HandlerAnswer | Promise<HandlerAnswer>;
 
 /**
- * Who answers for third parties: a function, or a table of `"GET https://host/path"` (`*` stands for anything; without
- * a query, any query fits) to what is answered or a function. `real`: they are asked.
+ * Answers for third parties: a function, or a table from `"GET https://host/path"` to an answer or a function. `*` matches any text, and a pattern without a
+ * query matches every query. `real` asks the third parties.
  */
 export type Outside = Handler | Readonly<Record<string, HandlerAnswer | Handler>> | "real";
 
-/** A request that the component made, and its answer. */
 export interface OutsideCall {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON is read; else text. */
+  /** Parsed when it is JSON, otherwise text. */
   readonly body: unknown;
-  /** Absent: nobody answered. */
+  /** Omitted when no handler answered. */
   readonly status?: number;
 }
 
-/** Answers what a component asks of third parties, and remembers it. */
 export class Answerer {
   readonly calls: OutsideCall[] = [];
   readonly #handler: Handler;
@@ -54,13 +52,10 @@ export class Answerer {
   }
 }
 
-/**
- * Plays what was recorded in a file. Where there is no such file, third parties are asked for real, and the file is
- * written: look through it for secrets before you commit it.
- */
+/** Answers from a recorded file. Without the file, requests are sent and recorded there. Check the file for secrets before you commit it. */
 export function recording(path: string): Handler {
   const played = readRecording(path);
-  // Whoever asks first is told what is wrong with it.
+  // The first request reports the error.
   played.catch(() => {});
   const used = new Set<Recorded>();
   return async (request) => {
@@ -81,20 +76,19 @@ interface Recorded {
   readonly body: string;
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Base64. */
   readonly answer: string;
 }
 
 const taken = new Map<string, Recorded[]>();
-/** Requests overlap, and a file is written by one of them at a time. */
+/** Requests overlap, so each write waits for the one before. */
 const writing = new Map<string, Promise<void>>();
 
-/** Some answers have no body, not even an empty one. */
+/** These statuses allow no body. */
 function bodyFor(status: number, bytes: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> | null {
   return status === 204 || status === 205 || status === 304 ? null : bytes;
 }
 
-/** Of the body as it travelled: what is kept is unpacked. */
+/** The recorded body is already decoded. */
 const OF_TRANSPORT = new Set(["content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"]);
 
 async function record(path: string, request: Request, body: string): Promise<Response> {
@@ -144,7 +138,6 @@ function tableHandler(table: Readonly<Record<string, HandlerAnswer | Handler>>):
   };
 }
 
-/** A function in a table is a handler; an object with a call signature is nothing else. */
 function asHandler(answer: object): Handler {
   return (request) => (typeof answer === "function" ? answer(request) : undefined);
 }

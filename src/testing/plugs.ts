@@ -14,17 +14,16 @@ import { makeHome } from "../system/home-folder.ts";
 import { silentLog } from "../system/log.ts";
 import { InProcessRunner } from "./in-process-runner.ts";
 
-/** Where a component runs: in this process, where a debugger sees it, or enclosed in one of its own as on a server. */
+/** In this process, where a debugger sees it, or in a sandboxed process as on a server. */
 export type Place = "in-process" | "sandbox";
 
-/** Aborts when the process of the tests ends. */
 const over = new AbortController();
 
 function settings(): Settings {
   return readSettings({ flags: {}, environment: process.env, file: {} });
 }
 
-/** Packages are installed once for all tests of this machine, beside those of its server. */
+/** Installed once for all tests of this machine. */
 let resolver: Promise<NpmResolver> | undefined;
 
 async function openResolver(): Promise<NpmResolver> {
@@ -47,7 +46,6 @@ export const packages: PackageResolver = {
 
 const runners = new Map<Place, Promise<Runner & AsyncDisposable>>();
 
-/** One runner of each kind for the process of the tests. */
 export function runnerFor(place: Place): Promise<Runner & AsyncDisposable> {
   const found = runners.get(place) ?? (place === "sandbox" ? startSandbox() : Promise.resolve(new InProcessRunner()));
   runners.set(place, found);
@@ -71,7 +69,7 @@ async function startSandbox(): Promise<Runner & AsyncDisposable> {
   };
 }
 
-/** Ends what tests have started; the next test starts it anew. */
+/** Ends all runners. The next test starts new ones. */
 export async function closeAll(): Promise<void> {
   const open = [...runners.values()];
   runners.clear();

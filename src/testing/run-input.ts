@@ -5,34 +5,33 @@ import type { PropDeclaration } from "../domain/props/kinds.ts";
 import type { Schedule } from "../domain/schedule.ts";
 import type { HttpTrigger, Trigger } from "../domain/trigger.ts";
 
-/** A request to the source's endpoint. */
 export interface TestRequest {
-  /** GET, or POST when there is a body. */
+  /** The default is GET, or POST with a body. */
   readonly method?: string;
   readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, other values as JSON. */
   readonly body?: unknown;
 }
 
-/** Why it runs: a request, a planned time, or an event that is handed to `run` as it is (as by hand). */
+/** A request, a planned time, or an event for `run`, as in a manual run. */
 export type RunInput =
   | { readonly http: TestRequest; readonly timer?: never; readonly event?: never; readonly steps?: never }
   | { readonly timer: { readonly prop?: string; readonly at?: number | Date }; readonly http?: never; readonly event?: never; readonly steps?: never }
   | { readonly event: unknown; readonly http?: never; readonly timer?: never; readonly steps?: never }
-  /** Of an action: what earlier steps have left. */
+  /** For an action. */
   | { readonly steps: object; readonly event?: never; readonly http?: never; readonly timer?: never };
 
 export interface InputContext {
   readonly props: readonly PropDeclaration[];
   readonly endpoint: string;
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   readonly now: number;
   readonly scheduleOf: (prop: string) => Schedule;
 }
 
-/** The trigger that an input stands for. Throws PD_BAD_INPUT when the source has no such interface. */
+/** Throws PD_BAD_INPUT when the source does not declare the interface. */
 export function triggerOf(input: RunInput | undefined, { props, endpoint, now, scheduleOf }: InputContext): Trigger {
   if (input?.http !== undefined) {
     requireKind(props, "http");
@@ -68,7 +67,7 @@ function requestOf({ method, path = "/", query = {}, headers = {}, body }: TestR
   };
 }
 
-/** As it travels. Throws PD_BAD_INPUT for what JSON cannot carry. */
+/** Throws PD_BAD_INPUT for a value that JSON cannot represent. */
 export function jsonOf(value: unknown): JsonValue {
   const travelled: unknown = JSON.parse(JSON.stringify(value) ?? "null");
   if (isJsonValue(travelled) || isRecord(travelled)) return isJsonValue(travelled) ? travelled : {};

@@ -3,14 +3,13 @@ import type { BadResponse, HttpResponse, LogLine } from "../domain/invocation.ts
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 import type { OutsideCall } from "./outside.ts";
 
-/** What a component has emitted. */
 export interface Emitted {
   readonly event: unknown;
   readonly id?: string | number;
   readonly summary?: string;
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   readonly ts?: number;
-  /** Channel. */
+  /** Omitted for the default channel. */
   readonly name?: string;
 }
 
@@ -19,28 +18,23 @@ export interface Line {
   readonly text: string;
 }
 
-/** What one run, or one hook, has done. */
 export interface RunResult {
-  /** All that it emitted, the oldest first. */
+  /** The oldest first. */
   readonly emits: readonly Emitted[];
-  /** What dedupe has kept: these are the events. */
   readonly kept: readonly Emitted[];
-  /** What dedupe has dropped, and why. */
   readonly dropped: readonly (Emitted & { readonly reason: string })[];
-  /** What it answered by `this.http.respond`; JSON is read. */
+  /** Answers by `this.http.respond`, with JSON parsed. */
   readonly responses: readonly { readonly status: number; readonly headers: HttpResponse["headers"]; readonly body: unknown }[];
   readonly logs: readonly Line[];
-  /** `this.db` afterwards. */
+  /** `this.db` after the run. */
   readonly state: JsonObject;
-  /** What it asked of third parties. */
   readonly calls: readonly OutsideCall[];
-  /** What `run` has returned. */
   readonly returned: unknown;
-  /** What an action has left by `$.export`. */
+  /** From `$.export`. */
   readonly exports: JsonObject;
 }
 
-/** A run that has thrown; what it did until then is its `result`. */
+/** `result` has the effects up to the failure. */
 export class RunFailed extends Error {
   readonly result: RunResult;
 
@@ -52,13 +46,11 @@ export class RunFailed extends Error {
   }
 }
 
-/** What an action has left for later steps. */
 export function exportsOf(report: string | undefined): JsonObject {
   const told = parseJson(report ?? "");
   return isJsonObject(told) && isJsonObject(told["exports"]) ? told["exports"] : {};
 }
 
-/** As a test reads it. */
 export function emitted({ payload, id, summary, ts, name }: Emit): Emitted {
   const at = parseTs(ts);
   return {
@@ -70,7 +62,6 @@ export function emitted({ payload, id, summary, ts, name }: Emit): Emitted {
   };
 }
 
-/** An answer, whose JSON is read. */
 export function answered(response: HttpResponse | BadResponse): RunResult["responses"][number] {
   if ("problem" in response) return { status: 500, headers: {}, body: response.problem };
   const { status, headers, body, encoding } = response;

@@ -1,7 +1,4 @@
-/**
- * Loaded into each process of `pd test`: TypeScript is compiled as it is imported, and `headwater/…` is this
- * installation, so that tests run where nothing was installed.
- */
+/** Loaded into each process of `pd test`: compiles TypeScript, and resolves `headwater/…` to this installation, so that tests run without an install. */
 import { readFile } from "node:fs/promises";
 import { type LoadHookContext, type ResolveHookContext, register } from "node:module";
 import { fileURLToPath } from "node:url";

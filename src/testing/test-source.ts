@@ -28,7 +28,6 @@ import { systemClock } from "../system/clock.ts";
 import { Answerer, type Outside } from "./outside.ts";
 import { type RunInput, jsonOf, triggerOf } from "./run-input.ts";
 
-/** What a unit wants of the test around it. */
 export interface Around {
   readonly answerer: () => Answerer | undefined;
   readonly late: (part: LatePart) => void;
@@ -37,13 +36,12 @@ export interface Around {
 
 export interface Loaded {
   readonly definition: ComponentDefinition;
-  /** Starts the code with this state. */
   readonly start: (state: Readonly<Record<string, string>>, around: Around) => Promise<Unit>;
   readonly configured: JsonObject;
   readonly dynamicProps: readonly PropDeclaration[];
   readonly db: JsonObject;
   readonly outside: Outside;
-  /** Epoch ms; absent: the real time. */
+  /** Epoch milliseconds. Undefined for the real time. */
   readonly now: number | undefined;
   readonly timeoutMs: number;
 }
@@ -51,7 +49,7 @@ export interface Loaded {
 export const ENDPOINT = "https://endpoint.test/source";
 const MOST_INSTANTS = 10_000;
 
-/** A component under test: its state and its dedupe memory last from run to run. */
+/** A component under test, with state and dedupe memory that last between runs. */
 export class TestSource {
   readonly #loaded: Loaded;
   readonly #state = new Map<string, string>();
@@ -60,14 +58,12 @@ export class TestSource {
   #unit: Promise<Unit> | undefined;
   #answerer: Answerer | undefined;
   readonly #stores = new TestStores(() => this.now);
-  /** What the code did after its runs had returned. */
   readonly #late: LatePart["result"][] = [];
   #outside: Outside;
   #now: number | undefined;
-  /** When the timers began to count, epoch ms. */
+  /** Epoch milliseconds. */
   readonly #since: number;
   #count = 0;
-  /** Calls go one after the other, as they are asked for. */
   readonly #turns = new Turns();
 
   constructor(loaded: Loaded) {
@@ -79,22 +75,20 @@ export class TestSource {
     for (const [key, value] of Object.entries(loaded.db)) this.#state.set(key, JSON.stringify(value));
   }
 
-  /** Name, version, key and the rest, as the component declares them. */
   get definition(): ComponentDefinition {
     return this.#loaded.definition;
   }
 
-  /** The time that the component sees, epoch ms. */
+  /** Epoch milliseconds, as the component sees it. */
   get now(): number {
     return this.#now ?? Date.now();
   }
 
-  /** `this.db`, as it is now. */
   get state(): JsonObject {
     return Object.fromEntries([...this.#state].map(([key, text]): [string, JsonValue] => [key, parseJson(text) ?? null]));
   }
 
-  /** Gives `this.db` another value, as `pd db set` does; `undefined` clears the key. */
+  /** Sets a value of `this.db`. `undefined` clears the key. */
   async setState(key: string, value: unknown): Promise<void> {
     const text = value === undefined ? null : JSON.stringify(jsonOf(value));
     if (text === null) this.#state.delete(key);
@@ -103,31 +97,29 @@ export class TestSource {
     unit?.patchState({ [key]: text }, ++this.#count);
   }
 
-  /** Data stores by the values of their props: what they hold, as the component has left it. */
+  /** Contents of the data stores, by the value of their prop. */
   get dataStores(): Readonly<Record<string, JsonObject>> {
     return this.#stores.values;
   }
 
-  /** Gives a data store a value. */
   setStored(store: string, key: string, value: unknown): void {
     this.#stores.answer({ operation: "set", store, key, value: jsonOf(value) });
   }
 
-  /** From now on others answer for third parties. */
+  /** Replaces the answers for third parties. */
   answerWith(outside: Outside): void {
     this.#outside = outside;
   }
 
-  /** From now on the component sees this time, until it is set again. No timer fires. */
+  /** Stops the component's clock at this time. Does not fire timers. */
   setTime(at: number | string | Date): void {
     this.#now = timeOf(at);
   }
 
-  /** Moves the time on, and fires each timer at each of its times on the way; what these runs did, in order. */
+  /** Moves the time forward, firing timers on the way, and returns their runs in order. Throws PD_BAD_INPUT for more than 10,000 runs. */
   async advance(ms: number): Promise<readonly RunResult[]> {
     const [start, end] = [this.now, this.now + ms];
     const results: RunResult[] = [];
-    // Several timers may be due at one time.
     const fired = new Map<string, number>();
     for (;;) {
       const due = this.#nextDue(end, (prop) => fired.get(prop) ?? start);
@@ -144,13 +136,13 @@ export class TestSource {
     return results;
   }
 
-  /** Calls `run`. Throws RunFailed when that throws. */
+  /** Throws RunFailed. */
   run(input?: RunInput): Promise<RunResult> {
     const context = { props: this.#props, endpoint: ENDPOINT, now: this.now, scheduleOf: (prop: string) => this.#scheduleOf(prop) };
     return this.#turns.take(() => this.#call(this.definition.type === "action" ? actionOf(input) : { kind: "run", trigger: triggerOf(input, context) }));
   }
 
-  /** Calls the hook `deploy`, which runs once when a source is deployed, before `activate`. */
+  /** Calls the hook `deploy`, which a server calls once, before `activate`. */
   deploy(): Promise<RunResult> {
     return this.#hook("deploy");
   }
@@ -163,7 +155,7 @@ export class TestSource {
     return this.#hook("deactivate");
   }
 
-  /** One page of the choices of a prop. Throws PD_OPTIONS_FAILED. */
+  /** Returns one page of a prop's choices. Throws PD_OPTIONS_FAILED. */
   async options(prop: string, { page = 0, query, prevContext = {} }: { page?: number; query?: string; prevContext?: object } = {}): Promise<unknown> {
     const context = jsonOf(prevContext);
     const method = {
@@ -178,7 +170,7 @@ export class TestSource {
     throw new PdError("PD_OPTIONS_FAILED", `Cannot list the options of ${prop}: ${reasonOf(outcome)}`);
   }
 
-  /** Ends what runs it. Tests need not call it: its process ends with theirs. */
+  /** Optional: the component ends with the test process. */
   async close(): Promise<void> {
     const unit = await this.#unit;
     this.#unit = undefined;
@@ -203,10 +195,7 @@ export class TestSource {
     }
   }
 
-  /**
-   * What the code has done since its runs have returned. On a server that counts, too: it is judged by dedupe and kept.
-   * Give it the time that it takes first.
-   */
+  /** Returns and clears what the code did after its runs returned. A server keeps that, too. Wait until the code has finished. */
   takeLate(): Pick<RunResult, "emits" | "kept" | "dropped" | "logs"> {
     const results = this.#late.splice(0);
     const { emits, kept, dropped } = this.#judge(results.flatMap((result) => result.emits));
@@ -239,7 +228,7 @@ export class TestSource {
     this.#keep(result.stateChanges);
     const done = this.#resultOf(result, { logs, responses });
     if (!isFailed(result.outcome)) return done;
-    // What ended the process ends the memory of the code, not what it has stored.
+    // The process has ended. The next call starts another from the stored state.
     if (result.outcome.kind !== "threw") this.#unit = undefined;
     throw new RunFailed(describeOutcome(result.outcome), { stack: result.outcome.kind === "threw" ? result.outcome.error.stack : undefined, result: done });
   }
@@ -286,7 +275,6 @@ export class TestSource {
     throw new PdError("PD_BAD_INPUT", `Cannot tell when ${prop} is due: ${parsed}`);
   }
 
-  /** The next time of any timer, up to `end`; each after its last one. */
   #nextDue(end: number, lastOf: (prop: string) => number): { prop: string; at: number } | undefined {
     const timers = this.#props.filter(({ kind }) => kind === "timer");
     const due = timers.flatMap(({ name }) => {
@@ -297,13 +285,12 @@ export class TestSource {
   }
 }
 
-/** An action is called with what steps have left. */
 function actionOf(input: RunInput | undefined): Method {
   const steps = jsonOf(input?.steps ?? {});
   return { kind: "action", steps: isJsonObject(steps) ? steps : {}, context: {} };
 }
 
-/** Epoch ms. Throws PD_BAD_INPUT. */
+/** Returns epoch milliseconds. Throws PD_BAD_INPUT. */
 export function timeOf(at: number | string | Date): number {
   const ms = new Date(at).getTime();
   if (Number.isNaN(ms)) throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(at)} as a time: give epoch milliseconds, a Date or an ISO text`);

@@ -1,12 +1,10 @@
 import { type DataStoreRequest, type DataStoreValue, expiryOf, isThere } from "../domain/data-store.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 
-/** Data stores of one component under test. */
 export class TestStores {
   readonly #stores = new Map<string, Map<string, DataStoreValue>>();
   readonly #now: () => number;
 
-  /** `now`: the time that the component sees, epoch ms. */
   constructor(now: () => number) {
     this.#now = now;
   }

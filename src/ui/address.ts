@@ -1,7 +1,7 @@
 import { useCallback } from "preact/hooks";
 import { useLocation, useSearch } from "wouter-preact";
 
-/** The address is the state: a part of its query, and how to change it. `""` takes it away. */
+/** A query parameter as state. `""` removes it. */
 export function useQuery(name: string): [string, (value: string) => void] {
   const search = useSearch();
   const [path, navigate] = useLocation();
@@ -17,7 +17,6 @@ export function useQuery(name: string): [string, (value: string) => void] {
   return [new URLSearchParams(search).get(name) ?? "", set];
 }
 
-/** Goes elsewhere in the page. */
 export function useGo(): (to: string) => void {
   const [, navigate] = useLocation();
   return navigate;

@@ -1,6 +1,6 @@
 const KEPT = "headwater-agreed";
 
-/** Remembers for this tab that a person here, and not only an address, has asked for this component. */
+/** Stores for this tab that the user, and not only a link, asked for this component. */
 export function agreeTo(key: string): void {
   sessionStorage.setItem(KEPT, JSON.stringify([...new Set([...agreed(), key])]));
 }

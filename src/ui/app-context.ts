@@ -16,7 +16,7 @@ export function useClient(): Client {
   return useSession().client;
 }
 
-/** Whoever may only read is offered nothing that changes anything. */
+/** False for a read-only key. The page then hides everything that changes something. */
 export function useMayChange(): boolean {
   return !useSession().isReadOnly;
 }

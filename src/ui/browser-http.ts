@@ -1,4 +1,4 @@
-/** What the client of the API speaks with in a browser: the build puts it in the place of `system/http-client.ts`. */
+/** Replaces `system/http-client.ts` in the browser build. */
 export interface Sending {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -11,7 +11,6 @@ export interface Sending {
 
 export type Answer = Response;
 
-/** No cookie goes with it: the key is in a header. */
 export function sendRequest(url: string, { timeoutMs, headTimeoutMs: _head, signal = null, headers, ...rest }: Sending = {}): Promise<Answer> {
   const limits = [...(signal === null ? [] : [signal]), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])];
   return fetch(url, { ...rest, headers: { ...headers }, credentials: "omit", cache: "no-store", signal: limits.length === 0 ? null : AbortSignal.any(limits) });
@@ -19,7 +18,7 @@ export function sendRequest(url: string, { timeoutMs, headTimeoutMs: _head, sign
 
 const BODY_WITHIN_MS = 300_000;
 
-/** Reads the body of an answer as text. Throws when it has more bytes than `mostBytes`, or does not end within `withinMs`. */
+/** Throws when the body exceeds `mostBytes` or takes longer than `withinMs`. */
 export async function textOf({ body }: Answer, mostBytes: number, withinMs = BODY_WITHIN_MS): Promise<string> {
   const reader = body?.getReader();
   if (reader === undefined) return "";
@@ -66,7 +65,7 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Calls back when nothing was heard for so long. */
+/** Calls back when `heard` was not called for `ms`. */
 export class Silence {
   readonly #ms: number;
   readonly #onSilence: () => void;

@@ -1,4 +1,4 @@
-/** Puts a text on the clipboard, also where the page is not served over TLS and browsers offer no clipboard. */
+/** Also works without TLS, where browsers have no clipboard API. */
 export async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");

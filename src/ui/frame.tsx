@@ -25,10 +25,9 @@ import { SECTIONS } from "./sections.ts";
 import { useLoaded } from "./use-loaded.ts";
 
 const LOOK_EVERY_MS = 3000;
-/** How long g waits for what follows it. */
+/** Time for the second key after g. */
 const CHORD_MS = 1000;
 
-/** The rail, the top and the page between them. */
 export function Frame() {
   const [open, setOpen] = useState<"palette" | "help">();
   const client = useClient();
@@ -114,7 +113,6 @@ function Top({ isAlive, onSearch }: { isAlive: boolean; onSearch: () => void }) 
   );
 }
 
-/** Whether the server answers. */
 function ConnectionLight({ isAlive }: { isAlive: boolean }) {
   const label = isAlive ? "The server answers" : "The server does not answer";
   return <span class={`light ${isAlive ? "" : "off"}`} role="img" aria-label={label} title={label} />;
@@ -150,7 +148,7 @@ function useTheme(): void {
 
 function useKeys(open: (what: "palette" | "help") => void): void {
   const go = useGo();
-  // Before the first picture: whoever sees the page can use its keys.
+  // A layout effect: keys must work as soon as the page is visible.
   useLayoutEffect(() => {
     let chordUntil = 0;
     const onKey = (event: KeyboardEvent): void => {
@@ -158,7 +156,7 @@ function useKeys(open: (what: "palette" | "help") => void): void {
         event.preventDefault();
         return open("palette");
       }
-      // The editor lives in a shadow root, which hides from outside where in it one types.
+      // Only composedPath shows the focused element in the editor's shadow root.
       const [target] = event.composedPath();
       const isTyping = target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName));
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null) return;
@@ -178,7 +176,6 @@ function useKeys(open: (what: "palette" | "help") => void): void {
   }, [go, open]);
 }
 
-/** A button or link says by its attribute which key presses it. */
 function pressShortcut(event: KeyboardEvent): void {
   if (!/^[a-z]$/.test(event.key)) return;
   const target = document.querySelector<HTMLElement>(`main [data-key="${event.key}"]`);

@@ -3,7 +3,6 @@ import { Router } from "wouter-preact";
 import { Dialog } from "./parts/dialog.tsx";
 import { leaveFor, useAsker } from "./unsaved.ts";
 
-/** Asks before one goes elsewhere in the page and loses what was typed. */
 export function Guarded({ children }: { children: preact.ComponentChildren }) {
   const [leave, setLeave] = useState<() => void>();
   const stay = useCallback(() => setLeave(undefined), []);

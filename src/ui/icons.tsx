@@ -1,4 +1,4 @@
-/** Outlines on a grid of 16. */
+/** On a 16 px grid. */
 const PATHS = {
   sources: "M2 5c2-3 4-3 6 0s4 3 6 0M2 11c2-3 4-3 6 0s4 3 6 0",
   workflows: "M2 2h5v4H2zM9 10h5v4H9zM4.5 6v6H9M7 4h4.500v6",

@@ -11,12 +11,11 @@ interface Entry {
   readonly label: string;
   readonly hint: string;
   readonly to: string;
-  /** Key of the action that is chosen with it. */
   readonly action?: string;
 }
 
 const MOST = 50;
-/** Registries hold thousands of actions. */
+/** Chosen: registries have thousands of actions. */
 const LEAST_LETTERS = 3;
 const MOST_ACTIONS = 5;
 const VERBS: readonly Entry[] = [
@@ -26,7 +25,6 @@ const VERBS: readonly Entry[] = [
   { label: "Run an action", hint: "do", to: "/actions" },
 ];
 
-/** Every source, action, page and verb, by a few letters of its name. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const client = useClient();
   const go = useGo();
@@ -46,7 +44,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   ];
   const words = query.toLowerCase().split(/\s+/);
   const named = all.filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word))).slice(0, MOST);
-  // The registries have found these by the same words.
+  // Not filtered here: the registries already matched the words.
   const found: readonly Entry[] = [
     ...named,
     ...(actions ?? []).map(({ key, name }) => ({ label: name, hint: `run ${key}`, to: `/actions?key=${encodeURIComponent(key)}`, action: key })),

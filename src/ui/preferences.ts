@@ -3,7 +3,6 @@ import { useEffect, useState } from "preact/hooks";
 const PREFIX = "headwater-";
 const changed = new EventTarget();
 
-/** One choice of a reader, which stays in this browser, shared by all who show it. */
 export function usePreference(name: "theme" | "times" | "rail", initial: string): [string, (value: string) => void] {
   const [value, setValue] = useState(() => localStorage.getItem(PREFIX + name) ?? initial);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { IconName } from "./icons.tsx";
 
-/** The rail, in its order; `key` follows g. */
+/** `key` is pressed after g. */
 export const SECTIONS: readonly { readonly path: string; readonly name: string; readonly icon: IconName; readonly key: string }[] = [
   { path: "/sources", name: "Sources", icon: "sources", key: "s" },
   { path: "/workflows", name: "Workflows", icon: "workflows", key: "f" },

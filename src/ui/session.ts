@@ -3,23 +3,22 @@ import type { Source } from "./types.ts";
 
 const KEPT = "headwater-key";
 
-/** A page that was opened, and what its key may do. */
 export interface Session {
   readonly client: Client;
   readonly key: string;
   readonly isReadOnly: boolean;
   readonly keyName: string | undefined;
   readonly version: string;
-  /** All sources, once: what most who come want to see first is asked for beside the key's rights. */
+  /** All sources, requested early because most visits start with their list. Only the first call returns them. */
   readonly takeSources: () => Promise<readonly Source[]> | undefined;
 }
 
 /**
- * Opens the page with the key of this tab. A link may bring a key in its fragment, as it is or as a ticket of `pd open`;
- * a fragment is sent to no server. Such a key is kept once the server has taken it. Where the tab has another key, the
- * person is asked first: a stranger may have written the link.
+ * Opens the page with the key of this tab, or with a key or a ticket from the fragment of a link. Fragments are not sent to servers.
  *
- * Returns `undefined` when there is no key yet. Throws the server's error for the key that is used.
+ * A key from a link is stored after the server has accepted it. The user is asked before it replaces another key, because any site can link here.
+ *
+ * Returns `undefined` without a key. Throws the server's error for the key in use.
  */
 export async function openSession(): Promise<Session | undefined> {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -29,7 +28,7 @@ export async function openSession(): Promise<Session | undefined> {
     const brought = await broughtKey(given);
     return brought === undefined ? undefined : openWith(brought);
   }
-  // The key of this tab goes on, whatever is wrong with the link.
+  // A bad link must not end the session.
   const brought = await broughtKey(given).catch(() => undefined);
   const isOther = brought !== undefined && brought !== kept;
   return isOther && confirm(OTHER_KEY) ? openWith(brought).catch(() => checked(kept)) : checked(kept);
@@ -42,7 +41,7 @@ async function broughtKey(given: URLSearchParams): Promise<string | undefined> {
   return ticket === null ? (given.get("key") ?? undefined) : (await clientOf("").page.redeem({ ticket })).key;
 }
 
-/** With a key that somebody has typed. Throws PD_UNAUTHORIZED. */
+/** Throws PD_UNAUTHORIZED. */
 export async function openWith(key: string): Promise<Session> {
   const session = await checked(key);
   keep(key);
@@ -56,7 +55,7 @@ function keep(key: string): void {
 async function checked(key: string): Promise<Session> {
   const client = clientOf(key);
   let sources = location.pathname === "/" || location.pathname === "/sources" ? everyPage(client.sources.list) : undefined;
-  // Whoever takes it is told.
+  // The first reader gets the error.
   sources?.catch(() => {});
   const takeSources = (): typeof sources => {
     const taken = sources;

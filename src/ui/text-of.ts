@@ -1,4 +1,3 @@
-/** Times, durations and sizes as people read them. */
 const UNITS = [
   ["d", 86_400_000],
   ["h", 3_600_000],
@@ -6,7 +5,7 @@ const UNITS = [
   ["s", 1000],
 ] as const;
 
-/** 5 s ago, in 3 min. The browser's own formatter takes 30 ms to make, before the first picture. */
+/** 5 s ago, in 3 min. Intl.RelativeTimeFormat takes 30 ms to create, before the first rendering. */
 export function relativeTime(at: number, now: number): string {
   const difference = at - now;
   const distance = Math.abs(difference);
@@ -16,7 +15,7 @@ export function relativeTime(at: number, now: number): string {
   return difference < 0 ? `${text} ago` : `in ${text}`;
 }
 
-/** Each costs about a millisecond to make. */
+/** Each takes about 1 ms to create. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(kind: "absolute" | "clock", isUtc: boolean): Intl.DateTimeFormat {
@@ -36,7 +35,6 @@ export function absoluteTime(at: number, isUtc: boolean): string {
   return formatOf("absolute", isUtc).format(at) + (isUtc ? " UTC" : "");
 }
 
-/** The time of day, with milliseconds. */
 export function clockTime(at: number, isUtc: boolean): string {
   return formatOf("clock", isUtc).format(at);
 }

@@ -1,6 +1,5 @@
 import type { Client } from "../client/client.ts";
 
-/** What the client answers, by the names that the page uses. */
 type Answer<Call extends (...given: never[]) => Promise<unknown>> = Awaited<ReturnType<Call>>;
 export type Source = Answer<Client["sources"]["get"]>;
 export type Version = Answer<Client["sources"]["versions"]>[number];

@@ -2,13 +2,12 @@ import { useEffect } from "preact/hooks";
 
 type Asker = (leave: () => void) => void;
 
-/** Forms in which something was typed that is not saved. */
 const open = new Set<object>();
 let here = location.href;
 let hasAgreed = false;
 let ask: Asker = (leave) => leave();
 
-/** Back and Forward have happened already: the address is put back until it is agreed. */
+/** Back and Forward have already changed the address, so it is restored until the user confirms. */
 function onPop(event: PopStateEvent): void {
   const wanted = location.href;
   if (hasAgreed || !losesSomething(wanted)) {
@@ -24,15 +23,14 @@ function onPop(event: PopStateEvent): void {
   });
 }
 
-// Listeners of a window are called in their order: this one is there before the router's.
+// Must be added before the router's listener.
 addEventListener("popstate", onPop);
 
-/** Another tab, filter or row of the same place loses nothing. */
+/** A change of the query on the same page loses nothing. */
 function losesSomething(wanted: string): boolean {
   return open.size > 0 && new URL(wanted, here).pathname !== new URL(here).pathname;
 }
 
-/** Goes elsewhere in the page, once it is agreed that what was typed may be lost. */
 export function leaveFor(to: string, go: () => void): void {
   const leave = (): void => {
     go();
@@ -42,14 +40,12 @@ export function leaveFor(to: string, go: () => void): void {
   else leave();
 }
 
-/** Who asks, with what to do once it is agreed. */
 export function useAsker(asker: Asker): void {
   useEffect(() => {
     ask = asker;
   }, [asker]);
 }
 
-/** While `isChanged`, whoever leaves is asked: by the browser when they leave the page, by the page when they go elsewhere in it. */
 export function useUnsaved(isChanged: boolean): void {
   useEffect(() => {
     if (!isChanged) return;

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 export interface Loaded<Value> {
-  /** What was loaded last; it stays while it is loaded again. */
+  /** Kept while it is loaded again. */
   readonly value: Value | undefined;
   readonly error: unknown;
   readonly reload: () => void;
@@ -13,10 +13,7 @@ interface Kept<Value> {
   readonly error?: unknown;
 }
 
-/**
- * Loads when it is shown, when `key` changes, and again every so many ms while the tab is looked at. An answer that comes
- * late, for a key that is not shown any more, is dropped.
- */
+/** Loads when mounted, when `key` changes, and every `everyMs` while the tab is visible. Drops answers for an earlier key. */
 export function useLoaded<Value>(key: string, load: () => Promise<Value>, everyMs?: number): Loaded<Value> {
   const [kept, setKept] = useState<Kept<Value>>({ key });
   const latest = useRef({ key, load, count: 0, isUnderWay: false });
@@ -40,7 +37,6 @@ export function useLoaded<Value>(key: string, load: () => Promise<Value>, everyM
   useEffect(reload, [key, reload]);
   useEffect(() => {
     if (everyMs === undefined) return;
-    // One that takes longer than the pause is waited for.
     const timer = setInterval(() => document.visibilityState === "visible" && !latest.current.isUnderWay && reload(), everyMs);
     const look = (): void => void (document.visibilityState === "visible" && reload());
     document.addEventListener("visibilitychange", look);

@@ -4,13 +4,12 @@ import { PdError } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type Route, route } from "./route.ts";
 
-/** Throws PD_NOT_FOUND for any workspace but the one that this server is. */
+/** Throws PD_NOT_FOUND unless `id` is the workspace of this server. */
 export function checkWorkspace({ owner: { workspaceId } }: Pick<Engine, "owner">, id: string): void {
   if (id !== workspaceId)
     throw new PdError("PD_NOT_FOUND", `Cannot find workspace ${JSON.stringify(id)}: this server is ${workspaceId}`, { fix: "GET /v1/users/me shows it" });
 }
 
-/** Users and workspaces (platform.md §1.7): one user, one workspace, no quota. */
 export function accountRoutes({ owner }: Pick<Engine, "owner">): readonly Route[] {
   const workspace: WorkspaceRecord = {
     id: owner.workspaceId,

@@ -8,7 +8,6 @@ import { type Route, pageOf, route } from "./route.ts";
 
 const { apps, components } = api;
 
-/** Apps, and what their accounts consist of (platform.md §1.7). */
 export function appRoutes(engine: Engine): readonly Route[] {
   return [
     route(apps.list, async ({ params }) =>

@@ -10,12 +10,11 @@ import type { ServerFacts } from "./facts.ts";
 import { problemsOf } from "./sources.ts";
 import { workflowRecord } from "./workflow-records.ts";
 
-/** What is right and wrong with this server and all that is deployed on it. */
 export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" | "disk">, now: number): Promise<readonly Finding[]> {
   const { damage, sandbox, no_wall: reason } = facts.status();
   const { count, most, waiting } = engine.processes;
   const server = { now, damage, disk: await facts.disk(), sandbox: { kind: sandbox, reason }, processes: { count, most }, waiting };
-  // What a damaged database says of the rest is not worth asking, and may be no answer at all.
+  // A damaged database would give wrong findings.
   return findingsOf({
     ...server,
     ...(damage === undefined ? await deployed(engine) : { sources: [], workflows: [], accounts: [], webhooks: [], circle: [], registries: [] }),
@@ -52,7 +51,6 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
   };
 }
 
-/** A source whose row nobody can read. */
 function brokenSource(live: LiveSource): CheckedFacts["sources"] {
   const problem = unreadableBecause(live);
   return problem === undefined ? [] : [{ slug: live.outline.slug, active: true, problems: [problem], failed: [] }];
@@ -71,7 +69,6 @@ function checkedWebhook(webhook: Webhook): CheckedFacts["webhooks"][number] {
   };
 }
 
-/** What is wrong with something that is opened when it is looked at. */
 function problemWith(look: () => unknown): string | undefined {
   try {
     look();
@@ -83,7 +80,7 @@ function problemWith(look: () => unknown): string | undefined {
 
 async function checkedWorkflow(engine: Engine, live: LiveWorkflow): Promise<CheckedFacts["workflows"][number]> {
   const { slug, active } = live.source;
-  // One that cannot be read is a finding of its own, and hides no other.
+  // An unreadable workflow is a finding, and must not hide the others.
   const warnings = await workflowRecord(engine, live).then(
     (record) => record.warnings,
     (error: unknown) => [messageOf(error)],

@@ -11,7 +11,7 @@ import type { Engine } from "../../engine/engine.ts";
 type CodeParams = z.output<typeof codeParams>;
 type GivenCode = DeployRequest["code"];
 
-/** Code wins over a URL (platform.md §1.3), which is not kept then: what is kept as an address holds the code. `undefined`: nothing is named. */
+/** Code takes precedence over a URL. Returns `undefined` when no code is named. */
 export async function givenCode(engine: Engine, params: CodeParams): Promise<GivenCode | undefined> {
   const { packages_as_of: packagesAsOf } = params;
   const added = { ...importsOf(engine, params), ...(packagesAsOf === undefined ? {} : { packagesAsOf }) };
@@ -26,20 +26,19 @@ export async function givenCode(engine: Engine, params: CodeParams): Promise<Giv
   return params.component_url === undefined ? undefined : { kind: "url", url: checkedUrl(params.component_url), ...added };
 }
 
-/** Throws PD_BAD_INPUT when no code is named or given. */
+/** Throws PD_BAD_INPUT when no code is named. */
 export async function requiredCode(engine: Engine, params: CodeParams, attempted: string): Promise<GivenCode> {
   const code = await givenCode(engine, params);
   if (code === undefined) throw new PdError("PD_BAD_INPUT", `Cannot ${attempted}: none of component_id, component_code, component_url and key is given`);
   return code;
 }
 
-/** What was saved here comes before what registries hold. */
 async function namedCode(engine: Engine, named: string, rest: { registry?: string } & Pick<ComponentCode, "imports" | "packagesAsOf">): Promise<GivenCode> {
   const saved = await (isSavedId(named) ? engine.components.find(named) : rest.registry === undefined ? engine.components.ofKey(named) : undefined);
   if (saved === undefined) return { kind: "key", key: named, ...rest };
   const { imports = [], packagesAsOf } = rest;
   if (imports.length === 0 && packagesAsOf === undefined) return { kind: "saved", component: saved };
-  // Other packages are wanted than those that it is pinned to.
+  // Another date selects other packages.
   const pins = packagesAsOf === undefined || packagesAsOf === saved.code.packagesAsOf ? { lock: saved.lock } : {};
   return {
     kind: "code",
@@ -52,10 +51,7 @@ function importsOf(engine: Engine, { component_imports }: CodeParams): { imports
   return checkedImports(engine, component_imports);
 }
 
-/**
- * What is loaded before a component. An empty list asks for none, where an update would keep those that there are.
- * Throws PD_BAD_INPUT on a server that does not allow it.
- */
+/** An empty list removes the imports. Without a list, an update keeps them. Throws PD_BAD_INPUT when the server does not allow imports. */
 export function checkedImports(engine: Engine, given: readonly z.output<typeof codeFiles>[] | undefined): { imports?: readonly ComponentCode[] } {
   if (given === undefined) return {};
   if (given.length > 0 && !engine.allowsImports)
@@ -65,18 +61,16 @@ export function checkedImports(engine: Engine, given: readonly z.output<typeof c
   return { imports: given.map(({ code, path, files: others }) => checkCode({ path, text: code, files: others })) };
 }
 
-/** Like `requiredCode`, for what is only saved: its code has to be given. */
 export async function codeInput(engine: Engine, params: CodeParams): Promise<CodeInput | undefined> {
   const code = await givenCode(engine, params);
   return code?.kind === "saved" ? { kind: "code", code: code.component.code, lock: code.component.lock } : code;
 }
 
-/** Throws PD_BAD_INPUT for paths that lead out of the component. */
+/** Throws PD_BAD_INPUT for paths outside the component. */
 export function checkCode({ path, text: content, files: others }: ComponentCode): ComponentCode {
   return { path: safePath(path), text: content, files: Object.fromEntries(Object.entries(others).map(([name, inside]) => [safePath(name), inside])) };
 }
 
-/** Paths are names inside the component, never of the server's disk. */
 function safePath(path: string): string {
   if (path === "" || path.startsWith("/") || path.includes("\0") || path.split("/").includes("..")) {
     throw new PdError("PD_BAD_INPUT", `Cannot use the path ${JSON.stringify(path)}: it wants a path relative to the component's root`);

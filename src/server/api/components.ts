@@ -8,7 +8,6 @@ import { type AnswerOf, type Route, pageOf, route } from "./route.ts";
 
 const { components } = api;
 
-/** /components (platform.md §1.3). */
 export function componentRoutes(engine: Engine): readonly Route[] {
   return [
     route(components.list, async ({ params }) =>

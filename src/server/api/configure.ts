@@ -18,7 +18,6 @@ import { type Route, route } from "./route.ts";
 
 const { components, actions } = api;
 
-/** Components that are not deployed: their choices, their dynamic props, actions (platform.md §1.8, the Connect API). */
 export function configureRoutes(engine: Engine, debuggers: ActionDebuggers): readonly Route[] {
   return [
     route(components.configure, async ({ params, progress }) => {
@@ -55,7 +54,7 @@ async function pieceOf(engine: Engine, { params, progress }: Asked): Promise<Wor
   return { code: await requiredCode(engine, params, "use a component"), env: params.env, progress };
 }
 
-/** What a source has was given for what its code declares, and not for whatever other code does. */
+/** Kept values are passed with the props they were given for, because other code must not get them. */
 function valuesOf(
   engine: Engine,
   { configured_props: given, source_id: id }: Pick<z.output<typeof components.props.params>, "configured_props" | "source_id">,
@@ -84,7 +83,6 @@ async function describedRecord(engine: Engine, piece: WorkPiece): Promise<Descri
   };
 }
 
-/** What the component says with stars for what it was given to know. */
 function withoutSecrets({ options, secrets, ...page }: SecretPage): OptionsPage {
   const hide = hiderOf(secrets);
   return { ...page, options: options.map(({ label, value }) => ({ label: String(hide(label)), value: hide(value) })) };

@@ -6,7 +6,6 @@ import { type Route, pageOf, route } from "./route.ts";
 
 const { accounts: calls } = api;
 
-/** Connected accounts (platform.md §1.7): credentials are shown only when they are asked for. */
 export function connectedAccountRoutes(engine: Engine): readonly Route[] {
   const { accounts } = engine;
   return [

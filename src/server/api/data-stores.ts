@@ -7,7 +7,6 @@ import { type Route, route } from "./route.ts";
 
 const { dataStores } = api;
 
-/** Key-value stores that components share (platform.md §4.7). */
 export function dataStoreRoutes({ sharedStores: stores }: Engine): readonly Route[] {
   return [
     route(dataStores.list, async () => ({ data: (await stores.list()).map(dataStoreRecord) })),

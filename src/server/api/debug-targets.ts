@@ -7,20 +7,16 @@ import { alreadyDebugged } from "../../engine/sources/debug.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { Caller } from "./rights.ts";
 
-/** What somebody may debug. */
 export interface DebugTarget {
-  /** Such as `orders (dc_x)`. */
   readonly title: string;
-  /** Its code is named after this. */
   readonly slug: string;
-  /** Aborts when there is nothing left to debug. */
   readonly gone: AbortSignal;
   /** Throws PD_CONFLICT when another session debugs it. */
   begin(link: DebugLink): Promise<void>;
   end(link: DebugLink): Promise<void>;
 }
 
-/** A source or a workflow, by id, slug or name. Throws PD_SOURCE_NOT_FOUND, PD_AMBIGUOUS and PD_CONFLICT. */
+/** Throws PD_SOURCE_NOT_FOUND, PD_AMBIGUOUS, PD_CONFLICT. */
 export function deployedTarget(engine: Engine, word: string): DebugTarget {
   const { id } = engine.findDeployed(word, "debug");
   if (!isWorkflowId(id)) {
@@ -49,14 +45,14 @@ function targetOf(live: Pick<LiveSource | LiveWorkflow, "source" | "debug">, { g
 }
 
 const NEVER = new AbortController().signal;
-/** Not to be guessed. */
+/** Long enough that it cannot be guessed. */
 const ID = /^[\w-]{16,64}$/;
 
-/** Debuggers of actions, by the id that whoever runs the action names them with. */
+/** Debuggers of actions, by an id that the client chooses. */
 export class ActionDebuggers {
   readonly #links = new Map<string, DebugLink>();
 
-  /** Throws PD_BAD_INPUT for what is no id, PD_CONFLICT for one that is taken. */
+  /** Throws PD_BAD_INPUT for a malformed id, and PD_CONFLICT for one in use. */
   target(id: string): DebugTarget {
     if (!ID.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot debug an action as ${JSON.stringify(id)}: it wants 16 to 64 letters, digits, - and _`);
     if (this.#links.has(id)) throw alreadyDebugged(id);
@@ -74,7 +70,7 @@ export class ActionDebuggers {
     };
   }
 
-  /** Throws PD_NOT_OWNER for whoever has a key that is named, PD_NOT_FOUND when nobody debugs under this id. */
+  /** Throws PD_NOT_OWNER for a named key, and PD_NOT_FOUND for an unknown id. */
   find(id: string, caller: Caller): DebugLink {
     requireOwner(caller, "run an action under a debugger");
     const link = this.#links.get(id);
@@ -83,7 +79,7 @@ export class ActionDebuggers {
   }
 }
 
-/** Another key than the owner's. */
+/** True for every key but the owner's. */
 export function isForeign({ name }: Caller): boolean {
   return name !== undefined;
 }

@@ -7,12 +7,11 @@ import { seqOf } from "./params.ts";
 import { eventRecord, observationRecord } from "./records.ts";
 import { callerOf } from "./rights.ts";
 
-/** Tells proxies and clients that the stream lives (platform.md §2). */
+/** Keeps proxies and clients from closing an idle stream. */
 const KEEP_ALIVE_MS = 15_000;
-/** After how long a reader that was cut off comes back. */
 const RECONNECT_MS = 500;
 
-/** Characters of payloads that leave as one. */
+/** Characters of payloads that are sent as one chunk. */
 const MOST_TOGETHER = 8_000_000;
 
 const HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cache" };
@@ -22,7 +21,6 @@ export interface Message {
   readonly id?: string;
 }
 
-/** /sse/dc/{id}/emits and /observations, and the other address of the first (platform.md §2). */
 export function streamRoutes(engine: Engine): Hono {
   const app = new Hono();
   const frames = new EventFrames();
@@ -32,7 +30,7 @@ export function streamRoutes(engine: Engine): Hono {
     const after = last === undefined ? undefined : seqOf(last);
     return stream(context, async (signal) => {
       const followed = await engine.events.follow(id, after, signal);
-      // What is gone does not come any more: whoever is cut off before the first one is not told of it again.
+      // A reader that reconnects before its first event continues after the gap, which is not reported again.
       return { begin: eventId(0, followed.after + followed.gone), gone: followed.gone, frames: framesOf(followed.events, (events) => frames.of(id, events)) };
     });
   };
@@ -47,11 +45,11 @@ export function streamRoutes(engine: Engine): Hono {
   return app;
 }
 
-/** Events as they are streamed: however many readers are told of the same ones, they are made once. */
+/** Encodes events once for all readers. */
 export class EventFrames {
   readonly #known = new WeakMap<readonly Event[], Uint8Array>();
 
-  /** Large ones are made one by one, when they are wanted: a list of what was missed may have more of them than memory holds. */
+  /** Large events are encoded one by one when read, because all missed events together may not fit in memory. */
   *of(id: DeployedId, events: readonly Event[]): Generator<Uint8Array> {
     const size = events.reduce((sum, { payload }) => sum + payload.length, 0);
     if (size <= MOST_TOGETHER) yield this.#together(id, events);
@@ -71,12 +69,10 @@ function eventText(id: DeployedId, event: Event): string {
   return textOf({ id: event.id, data: JSON.stringify(eventRecord(id, event, true)) });
 }
 
-/** One server-sent event. */
 export function frameOf(message: Message): Uint8Array {
   return bytesOf(textOf(message));
 }
 
-/** JSON has no line breaks. */
 function textOf({ data, id }: Message): string {
   return id === undefined ? `data: ${data}\n\n` : `data: ${data}\nid: ${id}\n\n`;
 }
@@ -91,23 +87,22 @@ export async function* framesOf<Item>(items: AsyncIterable<Item>, bytes: (item: 
 
 interface Opened {
   readonly frames: AsyncGenerator<Uint8Array>;
-  /** A reader that is cut off before anything came goes on after this id. */
+  /** Id after which a reader continues when it reconnects before its first event. */
   readonly begin?: string;
-  /** So many that it would have begun with are not kept any more. */
   readonly gone?: number;
 }
 
-/** The answer to HEAD: nobody would read a stream, nor end it. */
+/** A HEAD request must not open a stream: no reader would end it. */
 export function streamHead(context: Context): Response {
   return context.body(null, 200, HEADERS);
 }
 
-/** Answers with what comes, as server-sent events; ends when nobody reads any more. A reader that is slow is asked for nothing more meanwhile. */
+/** Ends when the reader disconnects. Reads the next frame only when the reader has taken the last. */
 export function stream(context: Context, open: (signal: AbortSignal) => Promise<Opened>): Response {
   if (context.req.method === "HEAD") return streamHead(context);
   const over = new AbortController();
   const { revoked } = callerOf(context);
-  // Whoever has the key may open many.
+  // One key may open many streams.
   if (revoked !== undefined) setMaxListeners(0, revoked);
   let opened: Opened | undefined;
   let beat: NodeJS.Timeout | undefined;
@@ -126,12 +121,12 @@ export function stream(context: Context, open: (signal: AbortSignal) => Promise<
       revoked?.addEventListener("abort", cutOff);
       if (revoked?.aborted === true) return cutOff();
       opened = await open(over.signal).catch((error: unknown) => {
-        // Nobody reads it: a key that is used on and on must not gather those that did not open.
+        // Without this, failed streams would accumulate listeners on a long-lived key.
         end();
         throw error;
       });
       if (over.signal.aborted) return;
-      // Readers are in line once this comment has come.
+      // When this comment arrives, the reader is subscribed.
       controller.enqueue(bytesOf(handshakeOf(opened)));
       beat = setInterval(() => (controller.desiredSize ?? 0) > 0 && controller.enqueue(bytesOf(":sse-handshake\n\n")), KEEP_ALIVE_MS).unref();
     },
@@ -147,7 +142,7 @@ export function stream(context: Context, open: (signal: AbortSignal) => Promise<
   return context.body(body, 200, HEADERS);
 }
 
-/** Where it begins is a comment: there are readers that take an id without an event for an event. */
+/** The position is a comment, because some readers treat an id without data as an event. */
 function handshakeOf({ begin, gone = 0 }: Opened): string {
   const place = begin === undefined ? "" : `:after ${begin}\n`;
   const gap = gone === 0 ? "" : `:gone ${gone}\n`;

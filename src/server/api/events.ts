@@ -8,16 +8,15 @@ import { seqOf } from "./params.ts";
 import { channelRecord, eventRecord } from "./records.ts";
 import { type Page, type Route, envelope, route } from "./route.ts";
 
-/** How far back from the newest a cursor may lie that something is asked before. */
+/** With `before`, up to this many newer events are read to find those next to the cursor. */
 const MOST_BEFORE = 10_000;
-/** As much as `$errors` and `$logs` show (platform.md §1.5). */
+/** Limit of `$errors` and `$logs`, as on the hosted platform. */
 const LAST = 100;
-/** Channel of what is postponed and will reach a source, its own included (platform.md §4.5). */
+/** Channel of postponed events. */
 const INBOUND = "$in";
 
 const { events } = api;
 
-/** Events of a source (platform.md §1.5). */
 export function eventRoutes(engine: Engine): readonly Route[] {
   return [
     route(events.list, async ({ params, part }) => {
@@ -25,7 +24,7 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       const { id } = engine.findDeployed(part("id"), "read events of");
       if (name === "$errors" || name === "$logs") return channelPage(engine, { id, name, limit });
       const channelName = name === undefined ? {} : { channel: name };
-      // The list begins with the newest: what follows a cursor is older. Before one are those next to it.
+      // The list is newest first, so `after` asks for older events. With `before`, the events next to the cursor are shown.
       const range = { ...(after && { beforeSeq: seqOf(after) }), ...(before && { afterSeq: seqOf(before) }), ...channelName };
       const page = { limit: before === undefined ? limit : MOST_BEFORE, ...range };
       const found = await (name === INBOUND ? engine.events.listPostponed(id, page) : engine.events.list(id, page));
@@ -60,12 +59,11 @@ export function eventRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-/** Cursors are the ids of events. */
 function pageBy(records: readonly EventRecord[], total: number): Page<EventRecord> {
   return envelope(records, { total, first: records[0]?.id, last: records.at(-1)?.id });
 }
 
-/** Failures and lines are kept with their invocations, not as events. */
+/** Failures and log lines are stored with invocations, not as events. */
 async function channelPage(
   engine: Engine,
   { id: idOrSlug, name, limit }: { id: string; name: "$errors" | "$logs"; limit: number },

@@ -17,10 +17,9 @@ interface InspectorPorts {
   readonly engine: Engine;
   readonly debuggers: ActionDebuggers;
   readonly clock: Clock;
-  /** Aborts when the server stops. */
   readonly signal: AbortSignal;
   readonly peers: PeerRules;
-  /** Keeps messages of the server away from this TCP port until the returned function is called. */
+  /** Stops the server from sending messages to this TCP port until the returned function is called. */
   readonly keepPort: (port: number) => () => void;
 }
 
@@ -34,10 +33,7 @@ interface Inspection {
 
 const KEY_LENGTH = 32;
 
-/**
- * /sse/dc/{id}/inspector, of a source or workflow, and /sse/actions/{id}/inspector, of what is run with this id: a debugger
- * may come as long as somebody reads this stream, which tells where, and what it does.
- */
+/** /sse/dc/{id}/inspector for sources and workflows, /sse/actions/{id}/inspector for actions. A debugger may connect while a client reads the stream. */
 export function inspectorRoutes(ports: InspectorPorts): Hono {
   const app = new Hono();
   const answer = async (context: Context, target: DebugTarget): Promise<Response> => {
@@ -56,7 +52,7 @@ export function inspectorRoutes(ports: InspectorPorts): Hono {
   return app;
 }
 
-/** A component that is debugged has the enclosure alone around it, and not Node's permissions: this is for whoever owns the server, on its machine. */
+/** A debugged component runs without Node's permission model. So only the owner may debug, and only from the server's machine. */
 function requireOwner(context: Context): void {
   const { name } = callerOf(context);
   const isHere = isLoopbackAddress(getConnInfo(context).remote.address);
@@ -72,7 +68,6 @@ function portOf(context: Context): number {
   throw new PdError("PD_BAD_INPUT", `Cannot listen on port ${JSON.stringify(text)} for a debugger: a port is a number from 0 to 65535`);
 }
 
-/** Folder of the author's files, as far as the caller knows it. */
 function rootOf(context: Context, { slug }: DebugTarget): string {
   const root = context.req.query("root");
   if (root === undefined) return `headwater:///${slug}/`;
@@ -83,7 +78,6 @@ function rootOf(context: Context, { slug }: DebugTarget): string {
 async function begin({ clock, peers, keepPort }: InspectorPorts, target: DebugTarget, { port, root }: { port: number; root: string }): Promise<Inspection> {
   const news = new EventEmitter();
   const tell = (record: DebugNewsRecord): void => void news.emit("news", record);
-  // Nobody debugs on most servers.
   const [{ DebugSession: Session }, { InspectorDoor: Door }] = await Promise.all([
     import("../../debugger/debug-session.ts"),
     import("../../debugger/inspector-door.ts"),
@@ -93,11 +87,11 @@ async function begin({ clock, peers, keepPort }: InspectorPorts, target: DebugTa
   return { target, session, door, news, freePort: keepPort(door.port) };
 }
 
-/** What the debugger does is told from the first moment on: the code may stand still while it is loaded. */
+/** Reports events from the start, because code may pause while it is loaded. */
 async function* told({ signal }: InspectorPorts, { target, session, door, news, freePort }: Inspection, gone: AbortSignal): AsyncGenerator<Message> {
   const listening: DebugNewsRecord = { kind: "listening", url: door.url, port: door.port };
   const over = AbortSignal.any([signal, gone, target.gone]);
-  // Whoever leaves lets what stands still go on, also what is still being loaded.
+  // Closing the door resumes paused code, also code that is still loading.
   over.addEventListener("abort", () => void door.close(), { once: true });
   const begun = target.begin(session);
   try {

@@ -7,7 +7,6 @@ import { type Route, route } from "./route.ts";
 
 const { invocations } = api;
 
-/** What has run, and what was planned to. */
 export function invocationRoutes(engine: Engine): readonly Route[] {
   return [
     route(invocations.list, async ({ params: { limit, before }, part }) => {

@@ -7,18 +7,17 @@ import { readOffer } from "../../mcp/read-offer.ts";
 import { callerOf } from "./rights.ts";
 
 interface AgentDoor {
-  /** Address of this API: tools ask it with the agent's key, so that its rights decide. */
+  /** Tools call this API with the agent's key, whose rights apply. */
   readonly url: () => string;
   readonly version: string;
   readonly clock: Clock;
 }
 
-/** `/mcp`: the Model Context Protocol over HTTP. `?actions=slack-send-message,github-*&account=slack=team&steer=true` chooses what is offered. */
+/** `/mcp`: the Model Context Protocol over HTTP. `?actions=slack-send-message,github-*&account=slack=team&steer=true` selects the tools. */
 export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void {
   const kept = new Map<string, KeptTools>();
   app.all("/mcp", async (context) => {
     const { key } = callerOf(context);
-    // No agent comes to most servers.
     const { OfferedTools: Tools, answerAgent } = await import("../../mcp/http-door.ts");
     const offer = offerOf(context);
     const name = JSON.stringify([key, offer]);
@@ -27,14 +26,14 @@ export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void
     const tools = isFresh ? known.tools : new Tools(createClient({ baseUrl: url(), key }), offer);
     kept.delete(name);
     kept.set(name, { key, tools, until: isFresh ? known.until : clock.now() + KEPT_MS });
-    // A key displaces its own tools, and never those of another key.
+    // A key replaces only its own tools.
     const [oldest, ...others] = [...kept].filter(([, one]) => one.key === key);
     if (oldest !== undefined && others.length >= MOST_OF_KEY) kept.delete(oldest[0]);
     return answerAgent(context.req.raw, { tools, version });
   });
 }
 
-/** An agent asks again and again, and what its actions declare is read by running them. */
+/** Kept between requests, because reading the declarations of actions runs them. */
 interface KeptTools {
   readonly key: string;
   readonly tools: OfferedTools;

@@ -10,7 +10,6 @@ import { type Route, route } from "./route.ts";
 
 const { accounts } = api;
 
-/** Accounts that are connected by OAuth 2, with the user's own client. */
 export function oauthRoutes(engine: Engine): readonly Route[] {
   return [
     route(accounts.startOAuth, async ({ params }) => ({ data: stepRecord(await engine.oauthFlows.start(await requestOf(engine, params))) })),

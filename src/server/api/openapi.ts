@@ -7,11 +7,10 @@ interface PlainCall {
   readonly path: string;
   readonly summary: string;
   readonly type: "text/plain" | "text/event-stream" | "application/vnd.sqlite3";
-  /** Absent: it wants a key. */
   readonly isOpen?: true;
 }
 
-/** Calls whose answer is no JSON: the router mounts them by hand. */
+/** Calls that do not answer with JSON. */
 const PLAIN_CALLS: readonly PlainCall[] = [
   { path: "/healthz", summary: "The server lives", type: "text/plain", isOpen: true },
   { path: "/readyz", summary: "The server takes requests", type: "text/plain", isOpen: true },
@@ -22,7 +21,6 @@ const PLAIN_CALLS: readonly PlainCall[] = [
   { path: "/sse/dc/{id}/observations", summary: "What a source does: runs, lines, failures", type: "text/event-stream" },
 ];
 
-/** The description of the API, made of what checks its requests. */
 export function openApiDocument(routes: readonly Route[], { version, url }: { version: string; url: string }): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const call of PLAIN_CALLS) paths[call.path] = { get: plainOperation(call) };

@@ -1,9 +1,8 @@
 import { PdError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** A browser is opened and asks within this time. */
+/** Chosen: time for a browser to start. */
 const VALID_MS = 60_000;
-/** Chosen: nobody opens more pages at once with one key. */
 const MOST_OF_KEY = 20;
 
 interface Issued {
@@ -12,8 +11,8 @@ interface Issued {
 }
 
 /**
- * Hands a key to a page that is opened in a browser. Addresses are seen by other users of the machine and kept in
- * histories, so they carry a ticket that is good for one exchange within a minute, and never the key.
+ * Gives a browser its key. Other users can see addresses, and histories store them. So the address has a ticket, which can be exchanged for the key once,
+ * within a minute.
  */
 export class PageTickets {
   readonly #issued = new Map<string, Issued>();
@@ -26,7 +25,7 @@ export class PageTickets {
   issue(key: string): string {
     const now = this.#clock.now();
     for (const [ticket, { until }] of this.#issued) if (until <= now) this.#issued.delete(ticket);
-    // A key displaces its own oldest tickets, and never those of another key.
+    // A key replaces only its own tickets.
     const [oldest, ...others] = [...this.#issued].filter(([, issued]) => issued.key === key);
     if (oldest !== undefined && others.length + 1 >= MOST_OF_KEY) this.#issued.delete(oldest[0]);
     const ticket = this.#clock.randomText(32);
@@ -34,7 +33,7 @@ export class PageTickets {
     return ticket;
   }
 
-  /** The key, once. Throws PD_UNAUTHORIZED for a ticket that was used, is too old or was never issued. */
+  /** Returns the key. Throws PD_UNAUTHORIZED when the ticket is used, expired or unknown. */
   redeem(ticket: string): string {
     const issued = this.#issued.get(ticket);
     this.#issued.delete(ticket);

@@ -4,7 +4,6 @@ import { type Route, route } from "./route.ts";
 
 const { page } = api;
 
-/** What the web page is opened with. */
 export function pageRoutes(tickets: PageTickets, version: string): readonly Route[] {
   return [
     route(page.ticket, ({ caller }) => ({ data: { ticket: tickets.issue(caller().key) } })),

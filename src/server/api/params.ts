@@ -1,4 +1,3 @@
-/** Where requests become values: query and body are unknown here, and known beyond. */
 import type { Context } from "hono";
 import type * as z from "zod";
 import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
@@ -9,17 +8,16 @@ import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 
 const MOST_FORM_MEMBERS = 1000;
 const MAX_BODY = 20 * 1024 * 1024;
-/** A body that is checked by a schema costs the server's thread far more than one that is only stored. */
+/** Checking a body with a schema costs the main thread far more than storing it. */
 const MOST_MEMBERS = 100_000;
-/** Further ones would only repeat them. */
 const MOST_PROBLEMS = 20;
 
-/** What a request brings in its query and its body, which wins. */
+/** The body takes precedence over the query. */
 export async function readGiven(context: Context): Promise<JsonObject> {
   return { ...context.req.query(), ...(await readBody(context)) };
 }
 
-/** Parameters as the schema has them; unknown ones are ignored. Throws PD_BAD_INPUT with every problem. */
+/** Ignores unknown parameters. Throws PD_BAD_INPUT with all problems. */
 export function checkParams<Schema extends z.ZodType>(schema: Schema, given: JsonObject): z.output<Schema> {
   const result = schema.safeParse(given, IN_WORDS);
   if (result.success) return result.data;
@@ -59,7 +57,7 @@ function tooComplex(): PdError {
   return new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${MOST_MEMBERS} members, or is nested deeper than ${LIMITS.depth}`);
 }
 
-/** The body, cut off where it is too large: a length that is told may be wrong or missing. */
+/** Counts the bytes received, because content-length may be wrong or missing. */
 async function readText(context: Context): Promise<string> {
   const tooLarge = (): PdError => new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${MAX_BODY} bytes`);
   if (Number(context.req.header("content-length") ?? 0) > MAX_BODY) throw tooLarge();
@@ -73,10 +71,9 @@ async function readText(context: Context): Promise<string> {
   return text + decoder.decode();
 }
 
-/** Up to this length a body is parsed again, some times, to say where it is wrong. */
 const MAX_SEARCHED_BODY = 100_000;
 
-/** Where JSON.parse stopped, when its own words do not say it: the longest beginning that could still become JSON. */
+/** Finds the position where it is missing in the error: the end of the longest prefix that JSON may start with. */
 function placeOf(error: unknown, body: string): string {
   if (/position \d+/.test(messageOf(error)) || body.length > MAX_SEARCHED_BODY) return "";
   let [good, bad] = [0, body.length];
@@ -88,7 +85,6 @@ function placeOf(error: unknown, body: string): string {
   return ` (position ${mayGoOn(body) ? body.length : good})`;
 }
 
-/** The text is no JSON only because it ends too early. */
 function mayGoOn(text: string): boolean {
   try {
     JSON.parse(text);
@@ -99,7 +95,7 @@ function mayGoOn(text: string): boolean {
   }
 }
 
-/** The number of an event within its source. Throws PD_BAD_INPUT for what is no event id. */
+/** Throws PD_BAD_INPUT for an invalid id. */
 export function seqOf(eventId: string): number {
   const seq = seqOfEventId(eventId);
   if (seq === undefined)

@@ -4,13 +4,12 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Progress, Step } from "../../ports/progress.ts";
 import { type Caller, callerOf } from "./rights.ts";
 
-/** Names the request for those who ask how far it is. */
 const PROGRESS_HEADER = "pd-progress";
 const ID = /^[\w-]{8,64}$/;
 
 const tellers = new WeakMap<Request, Progress>();
 
-/** Who is told the steps of what this request asks for; `undefined`: nobody wants to know. */
+/** Returns `undefined` when the request has no id. */
 export function progressOf({ req }: Context): Progress | undefined {
   return tellers.get(req.raw);
 }
@@ -20,7 +19,6 @@ interface Begun {
   readonly at: number;
 }
 
-/** How far requests are that have not been answered yet. Each is known by the key that it came with, and the id that its sender gave it. */
 export class ProgressBoard {
   readonly #clock: Pick<Clock, "now">;
   readonly #begun = new Map<string, Begun>();
@@ -29,7 +27,6 @@ export class ProgressBoard {
     this.#clock = clock;
   }
 
-  /** Notes the steps of requests that have an id, until they are answered. */
   note: MiddlewareHandler = async (context, next) => {
     const id = context.req.header(PROGRESS_HEADER) ?? "";
     if (!ID.test(id)) return next();

@@ -1,4 +1,3 @@
-/** Domain values as the wire has them: snake_case, times in the documented units (platform.md §1). */
 import type { ComponentRecord } from "../../api/components.ts";
 import type { EventRecord } from "../../api/events.ts";
 import type { ActionRunRecord, InstantRecord, InvocationRecord, LineRecord, ObservationRecord } from "../../api/invocations.ts";
@@ -55,7 +54,6 @@ export function registryRecord({ registry, path, package: packageName, commit }:
 
 export interface SourceContext extends Pick<DeployedComponent, "configured" | "env"> {
   readonly definition: ComponentDefinition;
-  /** Why it cannot run as it should. */
   readonly problems: readonly string[];
   readonly endpoint: string;
   readonly timers: readonly Timer[];
@@ -69,7 +67,7 @@ export function sourceRecord(
 ): SourceRecord {
   return {
     id: source.id,
-    // Both names are documented (platform.md §8.3).
+    // The hosted platform has both names.
     user_id: owner.userId,
     owner_id: owner.userId,
     component_id: source.componentId,
@@ -98,7 +96,6 @@ export function sourceRecord(
   };
 }
 
-/** Of a source whose row, or whose code's row, this program did not write so. */
 export function unreadableRecord({ id, name, slug, version, createdAt }: SourceOutline, owner: SourceContext["owner"], problem: string): SourceRecord {
   return {
     id,
@@ -120,7 +117,6 @@ export function unreadableRecord({ id, name, slug, version, createdAt }: SourceO
   };
 }
 
-/** Secrets and credentials are never shown. */
 function configuredRecord(configured: ConfiguredProps, props: readonly PropDeclaration[], endpoint: string): JsonObject {
   return Object.fromEntries(
     props.flatMap((prop) => {
@@ -139,10 +135,9 @@ export function instantRecord(instant: TimerInstant): InstantRecord {
   return { prop, planned_at_ms: plannedAt, last_planned_at_ms: lastPlannedAt, count, state, invocation_id: invocationId, reason };
 }
 
-/** Bodies over this may be cut unless `expand=event` (platform.md §1.5). */
+/** Longer bodies are cut unless `expand=event`. */
 const SUMMARY_BODY = 1024;
 
-/** One event summary (platform.md §5). */
 export function eventRecord(sourceId: string, event: Event | PostponedEvent, isExpanded: boolean): EventRecord {
   const isCut = !isExpanded && event.payload.length > SUMMARY_BODY;
   return {
@@ -185,7 +180,6 @@ export function invocationRecord(invocation: Invocation, logs?: readonly LogLine
   };
 }
 
-/** What an action did, as the Connect API names it (platform.md §1.8). */
 export function actionRecord({ outcome, exports, returned, response, sends, flow, emits, logs, durationMs, runs }: ActionRun): ActionRunRecord {
   return {
     outcome: outcome.kind,
@@ -203,7 +197,6 @@ export function actionRecord({ outcome, exports, returned, response, sends, flow
   };
 }
 
-/** A log line (platform.md §5, observation), with where it was written. */
 export function lineRecord({ at, level, text, from }: LogLine): LineRecord {
   return { k: level === "error" || level === "system" ? level : `console.${level}`, msg: text, ts: at, from };
 }
@@ -238,7 +231,6 @@ export function observationRecord(observation: Observation): ObservationRecord {
   }
 }
 
-/** A message of `$errors` or `$logs`, in the shape of an event. */
 export function channelRecord({ sourceId, invocationId, at, name, index, event }: ChannelMessage): EventRecord {
   const id = `${at}-${index}`;
   return { id, indexed_at_ms: at, event, metadata: { emitter_id: sourceId, emit_id: `${invocationId}-${index}`, name, invocation_id: invocationId } };

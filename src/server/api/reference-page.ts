@@ -1,7 +1,7 @@
 import { escapedHtml } from "../../domain/html.ts";
 import type { Route } from "./route.ts";
 
-/** A page that lists every call, for people; it loads nothing from elsewhere. */
+/** Loads nothing from other sites. */
 export function referencePage(routes: readonly Route[], version: string): string {
   const tags = [...new Set(routes.map(({ tag }) => tag))];
   const sections = tags.map((tag) => {

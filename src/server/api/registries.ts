@@ -7,7 +7,6 @@ import { type Route, pageOf, route } from "./route.ts";
 
 const { registries: calls } = api;
 
-/** Where components are found by key. */
 export function registryRoutes({ registries }: Engine): readonly Route[] {
   return [
     route(calls.list, async () => ({ data: (await registries.looked()).map(({ registry, problem }) => ({ ...registryRecord(registry), problem })) })),
@@ -33,7 +32,7 @@ function registryRecord(registry: Registry): RegistryRecord {
   return { name, kind, location: shownLocation(registry) };
 }
 
-/** Empty where it cannot be opened, which is told as its problem. */
+/** Returns an empty string when the location cannot be opened. `problem` then has the reason. */
 function shownLocation(registry: Registry): string {
   try {
     return publicLocation(registry.location);

@@ -11,7 +11,6 @@ interface Rehearsed {
   readonly after: Rehearsal;
 }
 
-/** What was done beside what would be done now. */
 export function rehearsalRecord({ before, events, after }: Rehearsed): RehearsalRecord {
   const { outcome, returned } = after.result;
   const answer = after.response;
@@ -44,7 +43,6 @@ function emitRecord({ emit: { name = "", id, summary, payload }, dropped }: Rehe
   return { name, id: id === undefined ? undefined : String(id), summary, event: parseJson(payload) ?? null, dropped };
 }
 
-/** Keys whose values would be others. */
 function stateChanges({ state, stateChanges: changes }: Rehearsal): RehearsalRecord["state"] {
   return Object.entries(changes).flatMap(([key, text]) => {
     const [old, next] = [Object.hasOwn(state, key) ? parseJson(state[key] ?? "") : undefined, text === null ? undefined : parseJson(text)];

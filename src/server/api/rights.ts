@@ -4,13 +4,12 @@ import type { CallAddress } from "../../api/calls.ts";
 import type { Call } from "../../api/declare.ts";
 import { PdError } from "../../domain/errors.ts";
 
-/** Whoever sends a request, as far as its key tells. */
 export interface Caller {
   readonly key: string;
-  /** Absent: the key of PD_HOME. */
+  /** Undefined for the key of PD_HOME. */
   readonly name?: string;
   readonly isReadOnly: boolean;
-  /** Aborts when the key is revoked; absent: it cannot be. */
+  /** Aborts when the key is revoked. Undefined for the key of PD_HOME, which cannot be revoked. */
   readonly revoked?: AbortSignal;
 }
 
@@ -20,14 +19,14 @@ export function noteCaller({ req }: Context, caller: Caller): void {
   callers.set(req.raw, caller);
 }
 
-/** Throws PD_UNAUTHORIZED for a request without a key. */
+/** Throws PD_UNAUTHORIZED without a key. */
 export function callerOf({ req }: Context): Caller {
   const caller = callers.get(req.raw);
   if (caller === undefined) throw new PdError("PD_UNAUTHORIZED", `Cannot ${req.method} ${req.path}: the API key is missing or wrong`);
   return caller;
 }
 
-/** Throws PD_READ_ONLY when the call, or a parameter that is set, is beyond a key that may only read. */
+/** Throws PD_READ_ONLY for a call or parameter that read-only keys may not use. */
 export function checkRights(context: Context, { beyondReaders }: Pick<Call<CallAddress, z.ZodObject, undefined>, "beyondReaders">, params: object): void {
   const caller = callers.get(context.req.raw);
   if (caller?.isReadOnly !== true) return;

@@ -1,4 +1,3 @@
-/** How a declared call of the API is answered. */
 import type { Context } from "hono";
 import * as z from "zod";
 import type { CallAddress } from "../../api/calls.ts";
@@ -11,31 +10,25 @@ import { checkParams, readGiven } from "./params.ts";
 import { progressOf } from "./progress.ts";
 import { type Caller, callerOf, checkRights } from "./rights.ts";
 
-/** Names that a header tells, and how much of each. */
+/** Limits for the header `pd-ignored`. */
 const MOST_TOLD = 10;
 const MOST_NAME = 60;
 
 type AnyCall = Call<CallAddress, z.ZodObject, z.ZodType | undefined>;
-/** Names of the parts of a path that vary. */
 type PartNames<Address extends string> = Address extends `${string}{${infer Name}}${infer Rest}` ? Name | PartNames<Rest> : never;
 
 export interface Given<Called extends AnyCall> extends Tracked {
   readonly params: z.output<Called["params"]>;
-  /** Whose key the request came with. */
   readonly caller: () => Caller;
-  /** A part of the path, by its name in braces. */
   readonly part: (name: PartNames<Called["address"]>) => string;
 }
 
-/** What the document says that it answers. */
 export type AnswerOf<Called extends AnyCall> = Called["answer"] extends z.ZodType ? z.input<Called["answer"]> : undefined;
 
-/** A declared call, ready to be mounted and described. */
 export interface Route extends AnyCall {
   readonly respond: (context: Context) => Promise<Response>;
 }
 
-/** Method, in small letters, and path of each address at which a call is taken. */
 export function addressesOf({ address, also }: Pick<Route, "address" | "also">): readonly (readonly [method: string, path: string])[] {
   return [address, ...also].map((text) => {
     const [method = "", path = ""] = text.split(" ");
@@ -43,7 +36,7 @@ export function addressesOf({ address, also }: Pick<Route, "address" | "also">):
   });
 }
 
-/** Every call takes these (platform.md §1.1): names of members of the records, with commas between them. */
+/** Accepted by every call: names of record members, separated by commas. */
 const selection = z.object({ include: z.string().optional(), exclude: z.string().optional() });
 
 export function route<Called extends AnyCall>(call: Called, run: (given: Given<Called>) => Promise<AnswerOf<Called>> | AnswerOf<Called>): Route {
@@ -71,7 +64,7 @@ export function route<Called extends AnyCall>(call: Called, run: (given: Given<C
   };
 }
 
-/** Parameters that the call has not, as a header can tell them: `limt (did you mean limit?)`. */
+/** Lists unknown parameters: `limt (did you mean limit?)`. */
 function ignoredNames(given: JsonObject, params: z.ZodObject): string {
   const known = [...Object.keys(params.shape), ...Object.keys(selection.shape)];
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
@@ -81,7 +74,6 @@ function ignoredNames(given: JsonObject, params: z.ZodObject): string {
   return [...shown, ...(unknown.length > MOST_TOLD ? [`${unknown.length - MOST_TOLD} more`] : [])].join(", ");
 }
 
-/** Leaves in each record what `include` names, or what `exclude` does not. */
 function selected(body: unknown, { include, exclude }: z.infer<typeof selection>): unknown {
   const [wanted, unwanted] = [include, exclude].map((text) => (text === undefined ? undefined : new Set(text.split(",").map((name) => name.trim()))));
   const pick = (record: unknown): unknown =>
@@ -97,11 +89,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 interface Listed<Item, Shown> {
   readonly idOf: (item: Item) => string;
-  /** Told only what is shown. */
   readonly records: (shown: readonly Item[]) => Promise<readonly Shown[]> | readonly Shown[];
 }
 
-/** The page of a whole list that its parameters ask for; cursors are the ids of records, in base64. */
+/** Cursors are record ids in base64. */
 export async function pageOf<Item, Shown>(
   items: readonly Item[],
   { limit, before, after }: z.infer<typeof pageParams>,
@@ -125,7 +116,6 @@ export interface Page<Shown> {
   readonly data: Shown[];
 }
 
-/** The page envelope (platform.md §1.1); `first` and `last`: cursors of its ends. */
 export function envelope<Shown>(
   records: readonly Shown[],
   { total, first, last }: { total: number; first: string | undefined; last: string | undefined },

@@ -41,32 +41,27 @@ import { workflowRoutes } from "./workflows.ts";
 export interface ApiSettings {
   readonly apiKey: string;
   readonly clock: Clock;
-  /** Aborts when the server stops. */
   readonly signal: AbortSignal;
-  /** Which programs of this machine may not debug. */
   readonly peers: PeerRules;
-  /** Keeps messages of the server away from this TCP port until the returned function is called. */
+  /** Stops the server from sending messages to this TCP port until the returned function is called. */
   readonly keepPort: (port: number) => () => void;
   readonly log: Log;
   readonly version: string;
-  /** Where this API is reached, known once it listens. */
+  /** Known only after the server listens. */
   readonly url: () => string;
   readonly facts: ServerFacts;
-  /** Figures in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
-  /** True when requests are taken. */
   readonly isReady: () => boolean;
-  /** Where the built web page lies. */
   readonly pageFolder: string;
   readonly backup: BackupSettings;
-  /** Seals every secret with a new key. */
+  /** Returns the number of secrets that could not be opened. */
   readonly rotateSecrets: () => Promise<number>;
 }
 
-/** Pauses that a client who was refused for being one too many is asked for, s. */
+/** Seconds. */
 const RETRY_AFTER = "1";
 
-/** The /v1 API and its streams; every call wants a bearer key, but those that tell whether the server lives. */
+/** Health checks, the page, the reference and open calls need no key. */
 export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   const { log, version } = settings;
   const app = new Hono();
@@ -84,7 +79,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   app.get("/healthz", (context) => context.text("ok"));
   app.get("/readyz", (context) => (settings.isReady() ? context.text("ready") : context.text("not ready", 503)));
   mountPage(app, settings.pageFolder);
-  // They say the same each time, take 20 ms to make, and need no key.
+  // Cached, because they need no key and take 20 ms to make.
   const [document, reference] = [once(() => openApiDocument(routes, { version, url: settings.url() })), once(() => referencePage(routes, version))];
   app.get("/v1/openapi.json", (context) => context.json(document()));
   app.get("/v1/reference", (context) => context.html(reference()));
@@ -108,13 +103,11 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   return app;
 }
 
-/** What several routes share. */
 interface RouteParts {
   readonly board: ProgressBoard;
   readonly debuggers: ActionDebuggers;
 }
 
-/** At each of its addresses; where one names a workspace it has to be this one. */
 function mount(app: Hono, engine: Engine, declared: Route): void {
   for (const [method, path] of addressesOf(declared)) {
     app.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), (context) => {
@@ -149,7 +142,7 @@ function apiRoutes(engine: Engine, { clock, version, facts, board, debuggers, ro
   ];
 }
 
-/** Who has the key of PD_HOME, or one of the named ones. Throws PD_UNAUTHORIZED. */
+/** Throws PD_UNAUTHORIZED for an unknown key. */
 async function callerBy(engine: Engine, apiKey: string, context: Context): Promise<Caller> {
   const key = (context.req.header("authorization") ?? "").replace(/^bearer /i, "");
   if (isSameKey(key, apiKey)) return { key, isReadOnly: false };
@@ -164,17 +157,17 @@ function isSameKey(given: string, wanted: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Browsers tell where a request comes from; what a page of another site sends is refused, whatever it knows. Programs tell nothing. */
+/** Rejects requests from pages of other sites. Browsers mark those, and programs send neither header. */
 function refuseForeign({ req }: Context): void {
   const [site, origin] = [req.header("sec-fetch-site"), req.header("origin")];
   const isOwn = origin === undefined || (URL.canParse(origin) && new URL(origin).host === req.header("host"));
-  // A link from elsewhere may lead to the page: it is shown, and has no key.
+  // Links from other sites may open the page, which has no key at first.
   const isFine =
     site === undefined ? isOwn : site === "same-origin" || site === "none" || (req.method === "GET" && req.header("sec-fetch-mode") === "navigate");
   if (!isFine) throw new PdError("PD_FOREIGN_ORIGIN", `Cannot ${req.method} ${req.path} for a page of ${JSON.stringify(origin ?? site ?? "")}`);
 }
 
-/** `{ error, code, details? }`, never a stack of the server. */
+/** Never contains a stack of the server. */
 function answerError(context: Context, thrown: unknown, log: Log): Response {
   const error = toPdError(thrown);
   if (error.code === "PD_FAILED")
@@ -184,7 +177,6 @@ function answerError(context: Context, thrown: unknown, log: Log): Response {
   return new Response(JSON.stringify({ error: error.message, code: error.code, details: { ...error.details, fix: error.fix } }), { status, headers });
 }
 
-/** Makes it when it is first asked for. */
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;

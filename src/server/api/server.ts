@@ -17,7 +17,7 @@ const { server, keys } = api;
 
 const SHOWN_INSTANTS = 5;
 
-/** SHA-256, hex: what is kept of a key. */
+/** The stored form of a key. */
 export function hashOfKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
@@ -26,11 +26,9 @@ interface ServerRouteSettings {
   readonly clock: Pick<Clock, "now">;
   readonly facts: ServerFacts;
   readonly board: ProgressBoard;
-  /** Seals every secret with a new key. */
   readonly rotateSecrets: () => Promise<number>;
 }
 
-/** The server itself: its state, its secrets, and who may call it. */
 export function serverRoutes(engine: Engine, { facts, board, rotateSecrets, clock }: ServerRouteSettings): readonly Route[] {
   const { apiKeys } = engine;
   return [
@@ -55,7 +53,7 @@ export function serverRoutes(engine: Engine, { facts, board, rotateSecrets, cloc
   ];
 }
 
-/** Throws PD_BAD_INPUT for what is no schedule. */
+/** Throws PD_BAD_INPUT for an invalid schedule. */
 function nextInstants(given: z.output<typeof server.schedule.params>, now: number): number[] {
   const parsed = parseGivenTimer(given);
   if (typeof parsed === "string") throw new PdError("PD_BAD_INPUT", `Cannot tell when it would run: ${parsed}`);

@@ -20,10 +20,9 @@ import { type Route, pageOf, route } from "./route.ts";
 
 const { sources } = api;
 
-/** Sources whose activity is asked for with one call. */
+/** Limit of one activity call. */
 const MOST_AT_ONCE = 200;
 
-/** /sources (platform.md §1.4). */
 export function sourceRoutes(engine: Engine): readonly Route[] {
   const list = (params: z.output<typeof pageParams>) =>
     pageOf(engine.newestSources(), params, { idOf: ({ outline }) => outline.id, records: (shown) => liveRecords(engine, shown) });
@@ -95,19 +94,18 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-/** A source as every answer shows it. */
 export async function liveRecord(engine: Engine, live: LiveSource): Promise<SourceRecord> {
   const [record] = await liveRecords(engine, [live]);
   if (record === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot show ${live.source.slug}: it is gone`);
   return record;
 }
 
-/** What each lacks to work, in their order. `read`: their timers, where those are known. */
+/** `read` has their timers, when already known. */
 export async function problemsOf(engine: Engine, shown: readonly LiveSource[], read?: readonly Timer[]): Promise<readonly (readonly string[])[]> {
   const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
   const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
   const ended = (read ?? (await engine.timersOf(shown))).filter(({ nextAt }) => nextAt === undefined);
-  // Reading timers is what finds these.
+  // Must follow `timersOf`, which finds unreadable timers.
   const unreadable = await engine.unreadableTimersOf(shown);
   return known.map(({ live: { source }, opened }, index) => {
     const timers = source.active ? ended.filter(({ sourceId }) => sourceId === source.id) : [];
@@ -118,7 +116,7 @@ export async function problemsOf(engine: Engine, shown: readonly LiveSource[], r
   });
 }
 
-/** In their order. One that cannot be read is shown by what is known of it, and hides no other. */
+/** Unreadable sources are shown by their outline. */
 async function liveRecords(engine: Engine, shown: readonly LiveSource[]): Promise<SourceRecord[]> {
   const unreadable = new Map(shown.map((live) => [live, unreadableBecause(live)]));
   const readable = shown.filter((live) => unreadable.get(live) === undefined);
@@ -126,7 +124,6 @@ async function liveRecords(engine: Engine, shown: readonly LiveSource[]): Promis
   return shown.map((live) => records.get(live.outline.id) ?? unreadableRecord(live.outline, engine.owner, unreadable.get(live) ?? "it is gone"));
 }
 
-/** What is stored of all of them is read at once. */
 async function readableRecords(engine: Engine, shown: readonly LiveSource[]): Promise<SourceRecord[]> {
   const timers = await engine.timersOf(shown);
   const problems = await problemsOf(engine, shown, timers);
@@ -143,7 +140,7 @@ async function readableRecords(engine: Engine, shown: readonly LiveSource[]): Pr
   );
 }
 
-/** One whose secrets cannot be opened is shown without its values, and tells why. */
+/** Without its secrets, a source is shown without values. */
 function openedValues(source: DeployedComponent): Pick<SourceContext, "configured" | "env" | "problems"> {
   try {
     return { configured: source.configured, env: source.env, problems: [] };
@@ -153,7 +150,6 @@ function openedValues(source: DeployedComponent): Pick<SourceContext, "configure
   }
 }
 
-/** What the hooks of a deploy have logged (platform.md §1.4, callback_observations). */
 async function hookLines(engine: Engine, { source }: LiveSource): Promise<ObservationRecord[] | undefined> {
   const lines = await engine.history.hookLines(source.id);
   return lines.length === 0 ? undefined : lines.map(({ invocation, line }) => ({ ...lineRecord(line), invocation_id: invocation.id }));

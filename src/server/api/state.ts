@@ -6,7 +6,6 @@ import { type Route, route } from "./route.ts";
 
 const { state } = api;
 
-/** The key-value store of a source, from outside. */
 export function stateRoutes(engine: Engine): readonly Route[] {
   return [
     route(state.all, async ({ part }) => {

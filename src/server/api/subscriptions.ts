@@ -5,7 +5,6 @@ import { subscriptionRecord } from "./webhook-records.ts";
 
 const { subscriptions } = api;
 
-/** /subscriptions and /auto_subscriptions (platform.md §1.6). */
 export function subscriptionRoutes(engine: Engine): readonly Route[] {
   return [
     route(subscriptions.create, async ({ params: { emitter_id: emitterId, listener_id: listenerId, event_name: channel } }) => ({

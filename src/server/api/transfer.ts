@@ -15,7 +15,6 @@ import { liveRecord } from "./sources.ts";
 const { sources } = api;
 type Imported = z.output<typeof sources.import.params>;
 
-/** A source as it travels between servers (pd push, pd pull). */
 export function transferRoutes(engine: Engine): readonly Route[] {
   return [
     route(sources.export, async ({ params, part }) => ({

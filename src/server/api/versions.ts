@@ -13,7 +13,6 @@ import { liveRecord } from "./sources.ts";
 
 const { sources } = api;
 
-/** The codes that a source ran on. */
 export function versionRoutes(engine: Engine): readonly Route[] {
   const recordsOf = async (live: LiveSource): Promise<VersionRecord[]> => versionRecords(await engine.versions.list(live), live.source.version);
   return [
@@ -44,7 +43,7 @@ export function versionRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-/** Newest first. */
+/** `versions` must be ordered newest first. */
 function versionRecords(versions: readonly SourceVersion[], current: number): VersionRecord[] {
   return versions.map(({ number, componentId, declaredVersion, hash, at, origin }) => {
     const first = versions.findLast((known) => known.componentId === componentId);

@@ -1,4 +1,3 @@
-/** Webhooks, subscriptions and deliveries as the wire has them. */
 import type { AttemptAnswer, DeliveryRecord } from "../../api/deliveries.ts";
 import type { SubscriptionRecord } from "../../api/subscriptions.ts";
 import type { WebhookRecord } from "../../api/webhooks.ts";
@@ -15,7 +14,6 @@ export interface WebhookContext {
   readonly counts: Readonly<Record<DeliveryState, number>>;
 }
 
-/** A webhook (webhooks-and-subscriptions.md, platform.md §1.6); its secret is shown only when it is made. */
 export function webhookRecord(webhook: Webhook, { owner, counts }: WebhookContext): WebhookRecord {
   const { id, url, name = null, description = null, active, inactiveReason, failingSince, createdAt, updatedAt } = webhook;
   return {

@@ -9,10 +9,8 @@ import { attemptRecord, deliveryRecord, webhookRecord } from "./webhook-records.
 
 const { webhooks, deliveries } = api;
 
-/** Of one invocation that are looked at for where they went. */
 const MOST_EVENTS = 100;
 
-/** /webhooks (webhooks-and-subscriptions.md, platform.md §1.6). */
 export function webhookRoutes(engine: Engine): readonly Route[] {
   const recordOf = async (webhook: Webhook): Promise<WebhookRecord> =>
     webhookRecord(webhook, { owner: engine.owner, counts: await engine.deliveries.counts(webhook.id) });
@@ -52,7 +50,6 @@ export function webhookRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-/** Deliveries and their attempts. */
 export function deliveryRoutes(engine: Engine): readonly Route[] {
   const list = async (
     id: ListenerId,

@@ -1,4 +1,3 @@
-/** Workflows and their runs as the wire has them (workflows.md §3). */
 import type {
   ForeignId,
   RehearsedRunRecord,
@@ -35,7 +34,6 @@ import type { WorkflowPlanRecord } from "../../api/workflows.ts";
 import type { RehearsedRun } from "../../engine/workflows/repeats.ts";
 import { seconds } from "./records.ts";
 
-/** A workflow as every answer shows it. */
 export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promise<WorkflowRecord> {
   const { source } = live;
   const plan = await live.plan();
@@ -87,7 +85,7 @@ function limitRecord({ allowsAddons, memoryMb, timeoutSeconds }: WorkflowLimits)
   };
 }
 
-/** One whose code cannot be read is shown by what is known of it, with the reason: it hides no other, and may be deleted. */
+/** An unreadable workflow must not hide the others, and can be deleted. */
 export async function shownWorkflow(engine: Engine, live: LiveWorkflow | UnreadableWorkflow): Promise<WorkflowRecord> {
   if (!(live instanceof LiveWorkflow)) return unreadableRecord(engine, live);
   const { name, slug, version, createdAt } = live.source;
@@ -118,7 +116,6 @@ function unreadableRecord(engine: Engine, { id, name, slug, version, createdAt, 
   };
 }
 
-/** Ids of elsewhere in its file, each with what was chosen for it here. */
 async function foreignIds(engine: Engine, live: LiveWorkflow, plan: WorkflowPlan): Promise<ForeignId[]> {
   const { accounts, stores, sources, schedules, triggers: ids } = bindingOf(live.source.configured);
   const named = await engine.accounts.list(undefined);
@@ -149,7 +146,6 @@ async function foreignIds(engine: Engine, live: LiveWorkflow, plan: WorkflowPlan
   ];
 }
 
-/** What it listened to, and is there no more. */
 function deletedEmitters(engine: Engine, live: LiveWorkflow, { workflow }: WorkflowPlan): readonly string[] {
   const { triggers: ids } = bindingOf(live.source.configured);
   return workflow.triggers.flatMap((trigger, index) => {
@@ -161,7 +157,6 @@ function deletedEmitters(engine: Engine, live: LiveWorkflow, { workflow }: Workf
   });
 }
 
-/** Those of an active one that fire no more. */
 async function overSchedules(engine: Engine, live: LiveWorkflow): Promise<readonly string[]> {
   if (!live.source.active) return [];
   const triggers = engine.workflows.triggersOf(live);
@@ -214,7 +209,7 @@ function stepShape(step: Step, components: ReadonlyMap<string, SavedComponent>):
   return { ...base, type: "ControlFlow", ...(value === undefined ? {} : { value }), branches };
 }
 
-/** As a viewer may see it: what is secret in the file is for whoever may read the code. */
+/** Hides secrets: readers of this record may not be allowed to read the files. */
 function codeShape({ code, props }: CodeStep, component: SavedComponent | undefined) {
   const saved = component && {
     id: component.id,
@@ -237,22 +232,21 @@ function shownProps(props: CodeStep["props"], component: SavedComponent | undefi
   return Object.fromEntries(Object.entries(props).map(([name, value]) => [name, shownProp(value, declared.get(name))]));
 }
 
-/** A text that is the path of a value and nothing else: it names a secret, and is none. */
+/** Only the path of a value, which may refer to a secret but does not contain it. */
 const PATH = /^\s*\{\{(?:[\w$.?\s]|\[\s*(?:\d+|"[^"]*"|'[^']*')\s*\])*\}\}\s*$/;
 
-/** What is not declared is so by additionalProps, which tells only at a run whether it is secret. */
+/** Whether an undeclared prop is secret is known only in a run. */
 function shownProp(value: JsonValue | undefined, declaration: PropDeclaration | undefined): JsonValue | undefined {
   if (typeof value === "string" && PATH.test(value)) return value;
   if (declaration === undefined || value === undefined) return STARS;
   if (declaration.kind === "user" || typeof value !== "string") return shownValue(declaration, value, "") ?? STARS;
   const read = textAsJson(value);
-  // What becomes JSON only when its expressions are filled in may hold anything.
+  // The text becomes JSON only when its expressions are evaluated.
   if (typeof read === "string" && kindOf(declaration).secret !== undefined) return STARS;
   const shown = shownValue(declaration, read, "");
   return shown === read ? value : (shown ?? STARS);
 }
 
-/** In lists without its event, which may be large. */
 export function runRecord(run: WorkflowRun, { withEvent = false }: { withEvent?: boolean } = {}): RunRecord {
   const { kind, event, emitterId, channel } = run.trigger;
   return {
@@ -275,7 +269,7 @@ export function runRecord(run: WorkflowRun, { withEvent = false }: { withEvent?:
   };
 }
 
-/** `addressOf`: absent for those who may only read, as whoever has one of them may change the run. */
+/** `addressOf` is undefined for read-only keys, because its addresses can change the run. */
 export function runStepRecord(record: StepRecord, addressOf: ((name: "resume" | "cancel", token: string) => string) | undefined): RunStepRecord {
   const { outcome, pause, decision, inputs, sends, copiedFrom, invocationId } = record;
   const { path, namespace, state, attempt, runs, startedAt } = record;
@@ -308,13 +302,12 @@ export function runStepRecord(record: StepRecord, addressOf: ((name: "resume" | 
   };
 }
 
-/** What a step that is tried again has left holds such addresses as well. */
+/** A waiting step has such addresses in `$attempt`. */
 function shownExports({ exports, state }: StepRecord, mayChange: boolean): RunStepRecord["exports"] {
   const { $attempt: _addresses, ...rest } = exports;
   return mayChange || state !== "waiting" ? exports : rest;
 }
 
-/** A run, and what it would come to. Nothing of it waits anywhere, so it has no addresses. */
 export function rehearsedRecord({ run, before, after }: RehearsedRun): RehearsedRunRecord {
   const { state, failure, reason } = after.run;
   const steps = after.steps.map((step) => runStepRecord(step, undefined));
@@ -325,7 +318,7 @@ export function rehearsedRecord({ run, before, after }: RehearsedRun): Rehearsed
   };
 }
 
-/** Newest first. */
+/** `versions` must be ordered newest first. */
 export function workflowVersionRecords(versions: readonly SourceVersion[], current: number): WorkflowVersionRecord[] {
   return versions.map(({ number, componentId, hash, at }) => {
     const first = versions.findLast((known) => known.componentId === componentId);

@@ -15,7 +15,6 @@ type DeployParams = z.output<typeof workflows.deploy.params>;
 
 const STATES: readonly RunState[] = ["running", "waiting", "succeeded", "failed", "cancelled"];
 
-/** /workflows and /runs (workflows.md §3). */
 export function workflowRoutes(engine: Engine): readonly Route[] {
   const kept = engine.workflows;
   return [
@@ -94,7 +93,6 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-/** What stands for ids that the file brings from elsewhere, as far as it is given. */
 function standOf({ accounts, sources, stores, schedules }: z.output<typeof workflows.update.params>) {
   return { ...(accounts && { accounts }), ...(sources && { sources }), ...(stores && { stores }), ...(schedules && { schedules }) };
 }
@@ -103,7 +101,7 @@ function limitsOf({ allow_addons: allowsAddons, memory_mb: memoryMb, timeout_sec
   return { allowsAddons, memoryMb, timeoutSeconds };
 }
 
-/** Something new has nothing that could be taken back. */
+/** In an update, null resets a limit. A new workflow has none to reset. */
 function withoutNulls({ allowsAddons, memoryMb, timeoutSeconds }: ReturnType<typeof limitsOf>): WorkflowLimits {
   return { allowsAddons, memoryMb: memoryMb ?? undefined, timeoutSeconds: timeoutSeconds ?? undefined };
 }
@@ -150,7 +148,7 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
   ];
 }
 
-/** Throws PD_BAD_INPUT for what is no state. */
+/** Throws PD_BAD_INPUT for an unknown state. */
 function statesOf(given: z.output<typeof workflows.runs.params>["states"]): { states?: readonly RunState[] } {
   if (given === undefined) return {};
   const names: readonly string[] = typeof given === "string" ? given.split(",") : given;
@@ -163,7 +161,6 @@ function statesOf(given: z.output<typeof workflows.runs.params>["states"]): { st
   };
 }
 
-/** Given, or those of another workflow with other values. */
 async function deployedFiles(engine: Engine, { files, template_id: template, steps = [], triggers = [], settings }: DeployParams): Promise<WorkflowFiles> {
   if (files !== undefined) return checkedFiles(files);
   if (template === undefined) throw new PdError("PD_BAD_INPUT", "Cannot deploy a workflow: neither files nor template_id is given");
@@ -177,7 +174,7 @@ async function deployedFiles(engine: Engine, { files, template_id: template, ste
   return { ...rest, [WORKFLOW_FILE]: withWishes(copied[WORKFLOW_FILE] ?? "", { name: settings?.name, steps, triggers }) };
 }
 
-/** Throws PD_BAD_INPUT for paths that lead out of the folder. */
+/** Throws PD_BAD_INPUT for paths outside the folder. */
 function checkedFiles(files: WorkflowFiles): WorkflowFiles {
   return checkCode({ path: WORKFLOW_FILE, text: "", files }).files;
 }

@@ -7,14 +7,12 @@ import { ConnectAccount } from "./connect-account.tsx";
 import { takeConnected } from "./oauth-return.ts";
 import type { FieldProps } from "./field-props.ts";
 
-/** Accounts of the app that are connected, and how to connect another. */
 export function AccountField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
   const client = useClient();
   const app = prop.app ?? prop.name;
   const [isConnecting, setConnecting] = useState(false);
   const { value: accounts = [], reload } = useLoaded(`accounts ${app}`, () => everyPage((page) => client.accounts.list({ ...page, app })));
   const chosen = isJsonObject(value) ? String(value["authProvisionId"] ?? "") : typeof value === "string" ? value : "";
-  // Whoever has connected it for this field finds it chosen.
   useEffect(() => {
     const connected = isDisabled ? undefined : takeConnected(accounts, prop.name);
     if (connected !== undefined) set(connected.id);

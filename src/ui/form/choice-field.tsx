@@ -10,7 +10,7 @@ export interface Choice {
 
 interface ChoicePage {
   readonly choices: readonly Choice[];
-  /** Handed back for the next page. */
+  /** Passed on when the next page is loaded. */
   readonly context: JsonObject;
 }
 
@@ -21,7 +21,6 @@ interface Asked {
   readonly query?: string;
 }
 
-/** Asks the component for one page of choices. */
 export type ChoiceAsker = (asked: Asked) => Promise<ChoicePage>;
 
 const TYPING_MS = 250;
@@ -36,7 +35,6 @@ interface Loading {
 
 const NOTHING: Loading = { choices: [], page: -1, next: undefined, isLoading: false };
 
-/** Choices that are declared, or that the component computes: with search and further pages. Several where it takes a list. */
 export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: JsonObject }) {
   const { prop, value, set, id, isDisabled, describedBy, isWrong, ask } = props;
   const isMany = prop.type.endsWith("[]");
@@ -128,7 +126,6 @@ export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: Json
   );
 }
 
-/** The first page comes when the field is first looked into. */
 function useChoices(isRemote: boolean, ask: (asked: Omit<Asked, "prop">) => Promise<ChoicePage>): [Loading, (asked: Omit<Asked, "prop">) => void] {
   const [loading, setLoading] = useState<Loading>(NOTHING);
   const count = useRef(0);
@@ -152,7 +149,6 @@ function useChoices(isRemote: boolean, ask: (asked: Omit<Asked, "prop">) => Prom
   return [loading, load];
 }
 
-/** Not for each key that is pressed. */
 function useDelayed(work: (text: string) => void): (text: string) => void {
   const timer = useRef<ReturnType<typeof setTimeout>>();
   useEffect(() => () => clearTimeout(timer.current), []);

@@ -5,15 +5,12 @@ import type { PropValues } from "./use-prop-values.ts";
 
 interface ComponentFormProps extends Pick<PropFormProps, "keptSecrets" | "isDisabled"> {
   readonly form: PropValues;
-  /** What is done with the values. What the server says of a value is shown at its field, anything else below. */
+  /** Called on submit. Errors about a value are shown at its field. */
   readonly act: () => Promise<void>;
-  /** What stands above the fields. */
   readonly head?: preact.ComponentChildren;
-  /** What stands below them. */
   readonly children: (isUnderWay: boolean) => preact.ComponentChildren;
 }
 
-/** The props of a component as a form that is sent. */
 export function ComponentForm({ form, act, head, children, ...fields }: ComponentFormProps) {
   const { props, values, set, ask, problems, takeRefusal, error, resets } = form;
   const [refusal, setRefusal] = useState<unknown>();

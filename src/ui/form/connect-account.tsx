@@ -14,7 +14,7 @@ interface Field {
   readonly isOptional: boolean;
 }
 
-/** What is asked for where nobody knows the provider. */
+/** Needed for a provider that the server does not know. */
 const OWN_PROVIDER: readonly Field[] = [
   { name: "authorize_url", isSecret: false, isOptional: false },
   { name: "token_url", isSecret: false, isOptional: false },
@@ -23,13 +23,12 @@ const OWN_PROVIDER: readonly Field[] = [
 
 interface ConnectProps {
   readonly app: string;
-  /** The prop that it is for, which finds it chosen after a sign-in elsewhere. */
+  /** Prop that the account is for. */
   readonly field?: string;
   readonly onConnected: (account: Account) => void;
   readonly onClose: () => void;
 }
 
-/** Connects an account of an app: by the fields that its accounts have, or by signing in at its provider in this window. */
 export function ConnectAccount({ app, field, onConnected, onClose }: ConnectProps) {
   const client = useClient();
   const { value: known, error } = useLoaded(`app ${app}`, () => client.apps.get(app));
@@ -37,7 +36,7 @@ export function ConnectAccount({ app, field, onConnected, onClose }: ConnectProp
   const [chosen, setWay] = useState<"sign-in" | "fields">();
   const isKnownProvider = known !== undefined && known.oauth !== null;
   const way = chosen ?? (isKnownProvider ? "sign-in" : "fields");
-  // Whoever has a token already signs in nowhere.
+  // An existing token can be entered as well.
   const token = isKnownProvider ? [{ name: "oauth_access_token", isSecret: true, isOptional: false }] : [];
   return (
     <Dialog title={`Connect ${known?.name ?? app}`} onClose={onClose}>
@@ -84,7 +83,7 @@ function ByFields({ app, fields, onConnected, onOther }: ByFieldsProps) {
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        // It stands inside the form that asks for the account.
+        // The dialog is inside another form.
         event.stopPropagation();
         connect();
       }}
@@ -142,12 +141,11 @@ interface SignInProps {
   readonly fields: readonly Field[];
   readonly wantsHttps: boolean;
   readonly field: string | undefined;
-  /** Its addresses are known. */
   readonly isKnownProvider: boolean;
   readonly onOther: () => void;
 }
 
-/** With one's own client at the provider; the window goes there and comes back. */
+/** The sign-in leaves the page and returns to it. */
 function SignIn({ app, field, fields, wantsHttps, isKnownProvider, onOther }: SignInProps) {
   const client = useClient();
   const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
@@ -178,7 +176,7 @@ function SignIn({ app, field, fields, wantsHttps, isKnownProvider, onOther }: Si
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        // It stands inside the form that asks for the account.
+        // The dialog is inside another form.
         event.stopPropagation();
         signIn();
       }}
@@ -218,7 +216,6 @@ function SignIn({ app, field, fields, wantsHttps, isKnownProvider, onOther }: Si
   );
 }
 
-/** Those of these that something was typed into. */
 function textsOf(given: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => ((given[name] ?? "") === "" ? [] : [[name, given[name] ?? ""]])));
 }

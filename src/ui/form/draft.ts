@@ -5,13 +5,13 @@ import { isSecretProp } from "./secret-props.ts";
 
 const KEPT = "headwater-draft";
 
-/** A source that is being filled in. A sign-in at a provider leads out of the page and back: what was filled in is found again, but for secrets. */
+/** A sign-in at a provider leaves the page, so an unfinished source is stored. */
 interface Draft {
   readonly code: CodeParams;
   readonly values: JsonObject;
 }
 
-/** One that is no prop any more may be a secret as well. */
+/** Secrets are not stored. A value without a prop could be one. */
 export function keepDraft(code: CodeParams, props: readonly Prop[], values: JsonObject): void {
   const kept = props.flatMap((prop): [string, JsonObject[string]][] => (isSecretProp(prop) ? [] : [[prop.name, values[prop.name]]]));
   sessionStorage.setItem(KEPT, JSON.stringify({ code, values: Object.fromEntries(kept) }));

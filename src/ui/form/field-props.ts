@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../domain/json.ts";
 import type { Prop } from "../types.ts";
 
-/** What a field of any kind is given. */
 export interface FieldProps {
   readonly id: string;
   readonly prop: Prop;
@@ -10,6 +9,6 @@ export interface FieldProps {
   readonly isDisabled: boolean;
   readonly describedBy: string;
   readonly isWrong: boolean;
-  /** A secret that has a value: an empty field leaves it as it is. */
+  /** A secret on the server, kept while the field is empty. */
   readonly isKept: boolean;
 }

@@ -6,22 +6,20 @@ const CONNECTED = "headwater-connected";
 
 interface Kept {
   readonly flow: string;
-  /** Sent to the provider, and back by it. `null` when the flow has none. */
+  /** `null` when the flow has none. */
   readonly state: string | null;
-  /** Where the page was. */
   readonly from: string;
-  /** The field that the account is for. */
+  /** Prop that the account is for. */
   readonly field?: string;
 }
 
-/** An account that was connected for a field by leaving the page and coming back. */
 interface Connected {
   readonly account: string;
   readonly from: string;
   readonly field: string;
 }
 
-/** Goes to the provider in this window. What the page was doing is found again at the same address. Throws what the server refuses. */
+/** Leaves the page. Throws the server's errors. */
 export async function beginOAuth(client: Client, params: Parameters<Client["accounts"]["startOAuth"]>[0], field?: string): Promise<void> {
   const step = await client.accounts.startOAuth(params);
   if (step.url === undefined || step.flow_id === undefined) throw new Error("The provider wants nobody to sign in");
@@ -32,11 +30,11 @@ export async function beginOAuth(client: Client, params: Parameters<Client["acco
   location.assign(url.href);
 }
 
-/** What the provider has sent back; where the page was. Throws what the server or the provider refuses. */
+/** Throws errors of the server or the provider. */
 export async function finishOAuth(client: Client): Promise<{ account: Account | undefined; from: string }> {
   const text = sessionStorage.getItem(KEPT);
   const { flow, state, from, field }: Partial<Kept> = JSON.parse(text ?? "{}");
-  // Any page may lead here. Only the answer to the flow of this window ends it.
+  // Any site can link here, so only the answer to a flow of this tab is accepted.
   if (flow === undefined || from === undefined || new URLSearchParams(location.search).get("state") !== state)
     throw new Error("This address answers no sign-in that was begun in this window");
   sessionStorage.removeItem(KEPT);
@@ -45,7 +43,7 @@ export async function finishOAuth(client: Client): Promise<{ account: Account | 
   return { account, from };
 }
 
-/** Which of these accounts was connected for this field, on this page; told once. */
+/** Returns the account that was connected for this field, only once. */
 export function takeConnected(accounts: readonly Account[], field: string): Account | undefined {
   const connected: Connected | null = JSON.parse(sessionStorage.getItem(CONNECTED) ?? "null");
   if (connected === null || connected.field !== field || connected.from !== here()) return undefined;

@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import { parseJson, textAsJson } from "../../domain/json.ts";
 import type { FieldProps } from "./field-props.ts";
 
-/** A text; a secret is never shown back. */
 export function TextField({ id, prop, value, set, isDisabled, describedBy, isWrong, isKept }: FieldProps) {
   const isSecret = prop.secret === true;
   return (
@@ -67,7 +66,6 @@ export function BooleanField({ id, prop, value, set, isDisabled, describedBy }: 
   );
 }
 
-/** One entry a line. */
 export function ListField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
   const lines = Array.isArray(value) ? value.map((entry) => (typeof entry === "string" ? entry : JSON.stringify(entry))) : [];
   const isNumbers = prop.type.startsWith("integer");
@@ -91,7 +89,7 @@ export function ListField({ id, prop, value, set, isDisabled, describedBy, isWro
   );
 }
 
-/** An object, or anything: JSON. What is no JSON yet is not handed on. */
+/** Text that is not JSON is used as a string. */
 export function JsonField({ id, value, set, isDisabled, describedBy, isWrong, isKept }: FieldProps) {
   const [text, setText] = useState(value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
   const isJson = text.trim() === "" || parseJson(text) !== undefined;

@@ -14,14 +14,13 @@ export interface PropFormProps {
   readonly values: JsonObject;
   readonly onChange: (name: string, value: JsonValue | undefined) => void;
   readonly ask: ChoiceAsker;
-  /** By the prop's name. */
+  /** By name of the prop. */
   readonly problems: Readonly<Record<string, string>>;
-  /** Names of secrets that have a value, which nobody is shown. */
+  /** Secrets with a value on the server. */
   readonly keptSecrets?: ReadonlySet<string>;
   readonly isDisabled?: boolean;
 }
 
-/** A field for each prop that a person fills in, in the order of their declaration. */
 export function PropForm({ props, values, onChange, ask, problems, keptSecrets, isDisabled = false }: PropFormProps) {
   const id = useId();
   const asked = props.filter(isAskedFor);
@@ -68,9 +67,7 @@ function Alert({ prop }: { prop: Prop }) {
   );
 }
 
-/** Endpoints, stores of the source and app hooks are not filled in. */
 function isAskedFor({ type, hidden }: Prop): boolean {
-  // A folder is the server's own affair (dir).
   return hidden !== true && type !== "$.interface.http" && type !== "$.service.db" && type !== "$.interface.apphook" && type !== "dir";
 }
 

@@ -2,7 +2,7 @@ import { useClient } from "../app-context.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { FieldProps } from "./field-props.ts";
 
-/** A data store by its name; one that is not there yet is made. */
+/** A missing data store is created. */
 export function StoreField({ id, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
   const client = useClient();
   const { value: stores = [] } = useLoaded("stores", () => client.dataStores.list());

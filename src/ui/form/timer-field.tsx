@@ -6,7 +6,6 @@ import { Select } from "../parts/fields.tsx";
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** An interval or a cron expression, and the next five instants in the reader's zone. */
 export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
   const isFixed = isDisabled || prop.static !== undefined;
   const schedule = prop.static ?? (isJsonObject(value) ? value : isJsonObject(prop.default) ? prop.default : { intervalSeconds: 900 });

@@ -15,7 +15,7 @@ import { Waiting } from "../parts/waiting.tsx";
 import type { Account, Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 
-/** `/accounts`; providers send people back to `/accounts/connected`. */
+/** OAuth providers return to `/accounts/connected`. */
 export function AccountsPage({ id }: { id: string }) {
   return id === "connected" ? <Connected /> : <AccountList />;
 }

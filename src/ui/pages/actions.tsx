@@ -16,7 +16,6 @@ import { duration } from "../text-of.ts";
 
 type ActionRun = Awaited<ReturnType<ReturnType<typeof useClient>["actions"]["run"]>>;
 
-/** Actions: found, filled in, run once; what they export is shown. */
 export function ActionsPage() {
   const mayChange = useMayChange();
   const [key, setKey] = useQuery("key");

@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import { type Session, openWith } from "../session.ts";
 import { Problem } from "../parts/problem.tsx";
 
-/** Whoever comes without a key is asked for one. */
 export function AskKey({ error: first, onOpen }: { error?: unknown; onOpen: (session: Session) => void }) {
   const [key, setKey] = useState("");
   const [error, setError] = useState(first);

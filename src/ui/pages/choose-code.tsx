@@ -29,7 +29,6 @@ interface ChooseProps {
   readonly onCode: (code: string) => void;
 }
 
-/** Where the code of a new source comes from. */
 export function ChooseCode({ onKey, onUrl, onCode }: ChooseProps) {
   const [by, setWay] = useQuery("by");
   const [named] = useQuery("url");
@@ -73,10 +72,10 @@ function AddressForm({ named, onUrl }: { named: string; onUrl: (url: string) => 
   );
 }
 
-/** What was pasted stays while one looks at another way. */
+/** Keeps the pasted text while another way is shown. */
 function PasteForm({ isShown, onCode }: { isShown: boolean; onCode: (code: string) => void }) {
   const [text, setText] = useState(EXAMPLE);
-  // The editor keeps its text itself; it is made anew when one comes back to it.
+  // The editor owns its text after creation.
   const begins = useMemo(() => text, [isShown]);
   if (!isShown) return null;
   return (

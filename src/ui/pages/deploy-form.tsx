@@ -9,7 +9,6 @@ import { given, named, usePropValues } from "../form/use-prop-values.ts";
 import { DescribedHead } from "../parts/described.tsx";
 import { tell } from "../parts/toast.tsx";
 
-/** The props of a component that becomes a source. */
 export function DeployForm({ code, described }: { code: CodeParams; described: DescribedRecord }) {
   const client = useClient();
   const go = useGo();

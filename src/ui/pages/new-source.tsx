@@ -11,15 +11,15 @@ import { Empty } from "../parts/problem.tsx";
 import { ChooseCode } from "./choose-code.tsx";
 import { DeployForm } from "./deploy-form.tsx";
 
-/** `/sources/new`, `/sources?action=create&key=…` and `…&url=…`. */
+/** `/sources/new`, and `/sources?action=create` with `key=…` or `url=…`. */
 export function NewSourcePage() {
   const mayChange = useMayChange();
   const [key, setKey] = useQuery("key");
   const [url, setUrl] = useQuery("url");
   const [by] = useQuery("by");
-  // Code that was pasted before a sign-in led out of the page.
+  // Restores pasted code after a sign-in at a provider.
   const [text, setText] = useState(() => (by === "code" ? readDraft()?.code.component_code : undefined));
-  // An address that somebody was led to fetches nothing and runs nothing before they have agreed.
+  // Any site can link here, so a URL is fetched only after the user has confirmed it.
   const [agreed, setAgreed] = useState<string>();
   if (!mayChange) return <Empty title="This key may only read: it deploys nothing" />;
   const code = codeOf({ text, key, url: url === agreed ? url : "" });

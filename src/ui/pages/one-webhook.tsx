@@ -17,7 +17,6 @@ import { useLoaded } from "../use-loaded.ts";
 
 const LOOK_EVERY_MS = 2000;
 
-/** A webhook: whose events it gets, and what became of each. */
 export function OneWebhook({ id }: { id: string }) {
   const client = useClient();
   const { value: webhook, error, reload } = useLoaded(id, () => client.webhooks.get(id), LOOK_EVERY_MS);
@@ -101,7 +100,6 @@ function Verbs({ webhook, reload }: { webhook: Webhook; reload: () => void }) {
   );
 }
 
-/** Whose events it gets. */
 function Subscriptions({ webhook }: { webhook: Webhook }) {
   const client = useClient();
   const mayChange = useMayChange();

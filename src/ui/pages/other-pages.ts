@@ -1,4 +1,4 @@
-/** One file: many small ones would cost more to ask for than they are worth. */
+/** One file, because many small requests take longer. */
 export { SourcePage } from "../source/source-page.tsx";
 export { AccountsPage } from "./accounts.tsx";
 export { ActionsPage } from "./actions.tsx";

@@ -28,7 +28,6 @@ interface Planned {
   readonly timer: Timer;
 }
 
-/** Every timer of every source, the next to fire first. */
 export function SchedulePage() {
   const client = useClient();
   const [query, setQuery] = useQuery("q");

@@ -28,12 +28,11 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const LOOK_EVERY_MS = 2000;
-/** Rows whose activity is looked up. */
 const MOST_SHOWN = 200;
 
 type Activity = Awaited<ReturnType<ReturnType<typeof useClient>["sources"]["activity"]>>[number];
 
-/** `/sources`, and `/sources?action=create…`, which the contract names for creating one. */
+/** `/sources`. The hosted platform uses `/sources?action=create…` to create one. */
 export function SourcesPage() {
   const [action] = useQuery("action");
   return action === "create" ? <NewSourcePage /> : <SourceList />;

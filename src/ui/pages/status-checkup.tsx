@@ -7,7 +7,6 @@ import { useLoaded } from "../use-loaded.ts";
 
 const LOOK_EVERY_MS = 15_000;
 
-/** What `pd doctor` would say: what is wrong and what to do, and in one line what is well. */
 export function Checkup() {
   const client = useClient();
   const { value: found, error, reload } = useLoaded("checkup", () => client.server.checkup(), LOOK_EVERY_MS);

@@ -5,12 +5,11 @@ import { bytes } from "../text-of.ts";
 import { useLoaded } from "../use-loaded.ts";
 
 const LOOK_EVERY_MS = 2000;
-/** How many samples are kept for the pictures: two minutes. */
+/** Two minutes of samples. */
 const MOST_SAMPLES = 60;
 
 type FiguresRecord = Awaited<ReturnType<ReturnType<typeof useClient>["server"]["figures"]>>;
 
-/** What happens now, as the difference of what was counted; and what waits. */
 export function Figures() {
   const client = useClient();
   const { value } = useLoaded("figures", () => client.server.figures(), LOOK_EVERY_MS);

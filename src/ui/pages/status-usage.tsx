@@ -26,7 +26,6 @@ const NAMES: Readonly<Record<Kind, string>> = {
   free: "Free in the file, used next",
 };
 
-/** What is kept takes up, by kind, beside what may be kept. */
 export function UsageTable({ sources }: { sources: number }) {
   const client = useClient();
   const { value: usage, error, reload } = useLoaded("usage", () => client.server.usage(), LOOK_EVERY_MS);

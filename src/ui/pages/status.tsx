@@ -11,7 +11,6 @@ import { UsageTable } from "./status-usage.tsx";
 
 const LOOK_EVERY_MS = 2000;
 
-/** What runs here, and what is wrong with it. */
 export function StatusPage() {
   const client = useClient();
   const { value: status, error, reload } = useLoaded("status", () => client.server.status(), LOOK_EVERY_MS);

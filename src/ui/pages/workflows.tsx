@@ -21,7 +21,6 @@ const COLUMNS: readonly Column[] = [
   { title: "Failed", isNumber: true },
 ];
 
-/** `/workflows`. */
 export function WorkflowsPage() {
   const client = useClient();
   const { value: workflows, error, reload } = useLoaded("workflows", () => everyPage(client.workflows.list), LOOK_EVERY_MS);

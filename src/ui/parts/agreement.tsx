@@ -2,15 +2,14 @@ import { useState } from "preact/hooks";
 import { agreeTo, isAgreedTo } from "../agreed.ts";
 
 interface AgreementProps {
-  /** Key of a component that the address of the page names. */
   readonly of: string;
-  /** What the component would be loaded for, as in "deploy it". */
+  /** Such as "deploy it". */
   readonly to: string;
   readonly onRefuse: () => void;
   readonly children: preact.ComponentChildren;
 }
 
-/** Shows what an address asks for, and waits: a stranger may have written the address, and loading a component runs its code. */
+/** Any site may have linked to this address, and loading a component runs its code. So the user is asked first. */
 export function Agreement({ of: key, to, onRefuse, children }: AgreementProps) {
   const [isAgreed, setAgreed] = useState(false);
   if (isAgreed || isAgreedTo(key)) return <>{children}</>;

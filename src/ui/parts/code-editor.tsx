@@ -28,7 +28,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: "var(--grey-11)", fontWeight: "600" },
 ]);
 
-/** Code with highlighting, and problems at their lines. It lives in a shadow root: its styles need no exception to the page's policy. */
+/** In a shadow root, the editor's styles need no exception to the content security policy. */
 export function CodeEditor({ text, path, isReadOnly, problem, onChange, onSave, label }: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>();
@@ -64,7 +64,6 @@ export function CodeEditor({ text, path, isReadOnly, problem, onChange, onSave, 
     });
     view.current = editor;
     return () => editor.destroy();
-    // Another text from outside is another document.
   }, [text, path, isReadOnly, label]);
   useEffect(() => {
     const editor = view.current;

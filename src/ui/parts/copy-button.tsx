@@ -3,7 +3,6 @@ import { copyText } from "../copy-text.ts";
 
 const SHOWN_MS = 1500;
 
-/** Copies a text, and says so. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [isDone, setDone] = useState(false);
   const copy = async (): Promise<void> => {

@@ -21,7 +21,6 @@ interface DeliveriesProps {
   readonly none: string;
 }
 
-/** Messages to one listener, with every attempt: what was sent and what came back. */
 export function Deliveries({ listener: { kind, id }, none }: DeliveriesProps) {
   const client = useClient();
   const mayChange = useMayChange();

@@ -13,7 +13,6 @@ interface DescribedProps {
   readonly children: (described: DescribedRecord) => preact.ComponentChildren;
 }
 
-/** What a component says of itself, looked up before it is filled in. */
 export function Described({ code, back, onBack, children }: DescribedProps) {
   const client = useClient();
   const { value, error, reload } = useLoaded(JSON.stringify(code), () => client.components.describe(code));
@@ -31,7 +30,6 @@ export function Described({ code, back, onBack, children }: DescribedProps) {
   );
 }
 
-/** Its name, version and description. */
 export function DescribedHead({ described: { name, version, description } }: { described: DescribedRecord }) {
   return (
     <div class="stack tight">

@@ -7,11 +7,10 @@ interface DialogProps {
   readonly class?: string;
 }
 
-/** A window over the page; Escape closes it, and focus goes back where it was. */
 export function Dialog({ title, onClose, children, class: className = "" }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // At once: what is typed next is meant for it.
+  // A layout effect: the next keys must go to the dialog.
   useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
@@ -33,7 +32,7 @@ export function Dialog({ title, onClose, children, class: className = "" }: Dial
 
 interface ConfirmProps {
   readonly title: string;
-  /** Has to be typed. */
+  /** Text that the user must type. */
   readonly name: string;
   readonly verb: string;
   readonly children: preact.ComponentChildren;
@@ -41,7 +40,6 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** What cannot be undone asks for the name. */
 export function ConfirmByName({ title, name, verb, children, onConfirm, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("");
   const id = useId();

@@ -1,6 +1,5 @@
 import type { VersionFileChange } from "../types.ts";
 
-/** What differs, by file: signs and tints say which lines came and went. */
 export function FileDifference({ changes }: { changes: readonly VersionFileChange[] }) {
   if (changes.length === 0) return <p class="muted">The code is the same.</p>;
   return (

@@ -1,4 +1,4 @@
-/** Where code is wrong. Lines from 1, columns from 0. */
+/** Lines count from 1, columns from 0. */
 export interface CodeProblem {
   readonly line: number;
   readonly column: number;
@@ -7,7 +7,7 @@ export interface CodeProblem {
 
 export interface EditorProps {
   readonly text: string;
-  /** Its ending tells the language. */
+  /** The extension selects the language. */
   readonly path: string;
   readonly isReadOnly: boolean;
   readonly problem: CodeProblem | undefined;

@@ -5,11 +5,11 @@ interface SearchProps {
   readonly placeholder: string;
   readonly value: string;
   readonly onInput: (text: string) => void;
-  /** Widest, in px. */
+  /** Maximum width in px. */
   readonly width?: number;
 }
 
-/** Looks for something as one types; the key `/` leads to the first of a page. */
+/** The key `/` focuses the first one. */
 export function SearchField({ label, placeholder, value, onInput, width = 240 }: SearchProps) {
   return (
     <input
@@ -24,7 +24,6 @@ export function SearchField({ label, placeholder, value, onInput, width = 240 }:
   );
 }
 
-/** A short text that counts once it is typed to its end. */
 export function FilterField({ label, value, onChange, width = 160 }: Pick<SearchProps, "label" | "value" | "width"> & { onChange: (text: string) => void }) {
   return (
     <input
@@ -42,13 +41,12 @@ export function FilterField({ label, value, onChange, width = 160 }: Pick<Search
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  /** Value → what is shown, in their order. */
+  /** Labels by value. */
   readonly choices: Readonly<Record<string, string>>;
   readonly onChange: (value: string) => void;
   readonly isDisabled?: boolean;
 }
 
-/** One of a few. */
 export function Select({ label, value, choices, onChange, isDisabled = false }: SelectProps) {
   return (
     <select
@@ -68,7 +66,6 @@ export function Select({ label, value, choices, onChange, isDisabled = false }: 
   );
 }
 
-/** An address that something is fetched from or sent to. */
 export function AddressField({ label, value, onInput }: Pick<SearchProps, "label" | "value" | "onInput">) {
   const id = useId();
   return (

@@ -6,9 +6,8 @@ import type { CodeProblem } from "./editor-props.ts";
 import { LazyEditor } from "./lazy-editor.tsx";
 import { Problem } from "./problem.tsx";
 
-/** What is edited: files as they were when the editor was opened, or saved from it. */
+/** As loaded or last saved. */
 export interface EditedFiles {
-  /** Of what is deployed, when it ran these files. */
   readonly version: number;
   /** Shown first. */
   readonly entry: string;
@@ -17,18 +16,15 @@ export interface EditedFiles {
 
 interface FilesEditorProps<Base extends EditedFiles> {
   readonly base: Base;
-  /** Somebody else has put other files in their place. */
+  /** Newer files, deployed by someone else. */
   readonly newer: Base | undefined;
-  /** All of them, when they are saved: what they have become. */
   readonly save: (files: Readonly<Record<string, string>>) => Promise<Base>;
-  /** Others are edited from now on. `isLoaded`: without what was typed. */
+  /** `isLoaded` discards unsaved changes. */
   readonly onBase: (base: Base, isLoaded: boolean) => void;
-  /** What is deployed may have changed. */
   readonly onSaved: () => void;
   readonly children?: preact.ComponentChildren;
 }
 
-/** What is saved is an update, and errors are shown at their line. */
 export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBase, onSaved, children }: FilesEditorProps<Base>) {
   const mayChange = useMayChange();
   const [path, setPath] = useState(base.entry);
@@ -40,7 +36,7 @@ export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBas
   useEffect(() => {
     if (newer !== undefined && !isChanged && !isSaving) onBase(newer, true);
   }, [newer, isChanged, isSaving]);
-  // The editor keeps its text itself: what it begins with is looked up when another file is shown.
+  // The editor owns its text until another file is shown.
   const begins = useMemo(() => edited[path] ?? base.files[path] ?? "", [path]);
   const problem = useMemo(() => problemIn(path, refusal), [path, refusal]);
   const saveAll = async (): Promise<void> => {
@@ -49,14 +45,14 @@ export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBas
     setRefusal(undefined);
     const files = { ...base.files, ...edited };
     try {
-      // What is looked up about it is older for a moment.
+      // Must come before `onSaved`, because reloaded data is briefly older.
       onBase(await save(files), false);
-      // What was typed meanwhile is not saved yet.
+      // Text typed during saving is unsaved.
       setEdited((before) => Object.fromEntries(Object.entries(before).filter(([name, text]) => files[name] !== text)));
       onSaved();
     } catch (thrown) {
       setRefusal(thrown);
-      // Somebody else may have put other files in their place: then that is shown.
+      // Newer files may be the cause. The reload shows them.
       onSaved();
     }
     setSaving(false);
@@ -108,7 +104,6 @@ export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBas
   );
 }
 
-/** `path:line:column` in what the server says. */
 function problemIn(path: string, error: unknown): CodeProblem | undefined {
   if (!(error instanceof PdError)) return undefined;
   const stack = typeof error.details?.["stack"] === "string" ? error.details["stack"] : "";

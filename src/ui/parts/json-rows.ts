@@ -1,17 +1,14 @@
 import type { JsonValue } from "../../domain/json.ts";
 
-/** Levels that are open at first, as long as they are short. */
 const OPEN_LEVELS = 2;
-/** Members of one value that are shown at once. */
 export const MOST_MEMBERS = 100;
-/** More are not looked for. */
+/** The search stops here. */
 export const MOST_HITS = 1000;
 
-/** A value inside a value. */
 export interface JsonNode {
-  /** Places from the root: the same for the same place of a value that is loaded again. */
+  /** Position from the root, which stays the same when the value is loaded again. */
   readonly key: string;
-  /** A member's name, or its place in a list. */
+  /** Name in an object or index in a list. */
   readonly name: string | number | undefined;
   readonly value: JsonValue;
   readonly level: number;
@@ -20,27 +17,23 @@ export interface JsonNode {
 
 export type JsonRow =
   | { readonly kind: "node"; readonly node: JsonNode; readonly isOpen: boolean }
-  /** Members of `of` that are not shown yet. */
   | { readonly kind: "more"; readonly of: string; readonly level: number; readonly shown: number; readonly left: number };
 
-/** What a reader has opened and closed. */
 export interface Shape {
-  /** Those that are otherwise than at first. */
+  /** Nodes that differ from their initial state. */
   readonly toggled: ReadonlySet<string>;
-  /** Key → members that are shown, where it is more than at first. */
+  /** Number of visible members, by key. */
   readonly shown: ReadonlyMap<string, number>;
-  /** What was searched for; absent: nothing was. */
   readonly found?: Found;
 }
 
-/** Where a text was found. */
 export interface Found {
   readonly hits: ReadonlySet<string>;
-  /** What has to be open for each of them to be seen. */
+  /** Nodes that must be open to show the hits. */
   readonly open: ReadonlySet<string>;
 }
 
-/** What is seen of a value, line by line. Walks without calling itself: values may be nested very deep. */
+/** Iterative, because values may be nested too deeply for recursion. */
 export function rowsOf(value: JsonValue, { toggled, shown, found }: Shape): readonly JsonRow[] {
   const rows: JsonRow[] = [];
   const waiting: JsonRow[] = [{ kind: "node", node: rootOf(value), isOpen: false }];
@@ -63,13 +56,12 @@ export function rowsOf(value: JsonValue, { toggled, shown, found }: Shape): read
   return rows;
 }
 
-/** The first ones, and beyond them what was found or leads there. */
 function seenMembers(node: JsonNode, most: number, found: Found | undefined): readonly JsonNode[] {
   if (found?.open.has(node.key) !== true) return membersOf(node, most);
   return membersOf(node, Number.MAX_SAFE_INTEGER).filter(({ key }, index) => index < most || found.hits.has(key) || found.open.has(key));
 }
 
-/** Where a text is found in names and values. `query`: in lower case. */
+/** `query` must be in lower case. */
 export function searchIn(value: JsonValue, query: string): Found {
   const open = new Set<string>();
   const hits = new Set<string>();
@@ -89,7 +81,7 @@ export function countOf(value: JsonValue): number {
   return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
 }
 
-/** How code would write it, from `$`. */
+/** JavaScript path from `$`. */
 export function pathOf(node: JsonNode): string {
   const steps: string[] = [];
   for (let at: JsonNode | undefined = node; at?.name !== undefined; at = at.parent) steps.push(stepOf(at.name));

@@ -6,11 +6,10 @@ import { SearchField } from "./fields.tsx";
 
 const LONG_TEXT = 300;
 const MOST_RAW = 1_000_000;
-/** Deeper ones stand under each other: nobody scrolls so far to the right. */
 const DEEPEST_INDENT = 40;
 const INDENT_PX = 16;
 
-/** A value as a tree that opens by level, is searched, and hands out paths and values. It is a flat list of rows: values may be nested very deep. */
+/** A flat list, because values may be nested very deeply. */
 export function JsonTree({ value, label }: { value: JsonValue; label: string }) {
   const [query, setQuery] = useState("");
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());

@@ -10,7 +10,6 @@ const COLUMNS: readonly Column[] = [{ title: "Key" }, { title: "Value" }, { titl
 
 interface KeyValuesProps {
   readonly values: Readonly<Record<string, JsonValue>>;
-  /** What is said beside a key. */
   readonly notes?: Readonly<Record<string, string>>;
   readonly none: string;
   readonly isReadOnly: boolean;
@@ -18,7 +17,6 @@ interface KeyValuesProps {
   readonly remove: (key: string) => Promise<void>;
 }
 
-/** Keys with their values: browsed, edited, deleted. */
 export function KeyValues({ values, notes = {}, none, isReadOnly, set, remove }: KeyValuesProps) {
   const [query, setQuery] = useState("");
   const [editing, setEditing] = useState<{ key: string; isNew: boolean }>();

@@ -1,4 +1,4 @@
 import { lazy } from "./lazy.tsx";
 
-/** The editor is larger than all the rest: it is loaded when it is needed. */
+/** The editor is larger than the rest of the page, so it is loaded when needed. */
 export const LazyEditor = lazy(async () => (await import("./code-editor.tsx")).CodeEditor);

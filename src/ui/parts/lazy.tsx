@@ -5,7 +5,7 @@ import { Waiting } from "./waiting.tsx";
 
 export type Part<Props> = (props: Props) => ComponentChild;
 
-/** A part of the page that is fetched when it is needed. After an update of the server its file may be gone: then the page has to be loaded again. */
+/** After an update of the server, the file may be gone. Then the page must be reloaded. */
 export function lazy<Props extends object>(load: () => Promise<Part<Props>>): Part<Props> {
   let known: Part<Props> | undefined;
   return function Lazy(props: Props) {

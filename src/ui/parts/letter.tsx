@@ -1,4 +1,3 @@
-/** An icon made of the first letter of a name. */
 export function Letter({ of }: { of: string }) {
   return (
     <span class="letter" aria-hidden="true">

@@ -8,23 +8,21 @@ interface LongListProps<Item> {
   readonly chosen: string;
   readonly onChoose: (key: string) => void;
   readonly children: (item: Item) => preact.ComponentChildren;
-  /** The end of what is there has come into view. */
   readonly onEnd?: () => void;
-  /** Whether the first row is in view. */
   readonly onTop?: (isTop: boolean) => void;
 }
 
 const OVERSCAN = 12;
 const NEAR_END = 20;
 
-/** A list of any length: only what is in view is in the document. j, k and the arrows move through it. */
+/** Renders only visible rows. */
 export function LongList<Item>({ items, label, keyOf, chosen, onChoose, children, onEnd, onTop }: LongListProps<Item>) {
   const element = useRef<HTMLDivElement>(null);
   const [, render] = useState(0);
   const rowHeight = useRowHeight();
   const latestKeyOf = useRef(keyOf);
   latestKeyOf.current = keyOf;
-  // Another function would have every row measured anew.
+  // A new function would make the virtualizer measure all rows again.
   const getItemKey = useCallback((index: number) => keyOfIndex(items, latestKeyOf.current, index), [items]);
   const list = useRef<Virtualizer<HTMLDivElement, Element>>();
   const options = {
@@ -101,7 +99,7 @@ function keyOfIndex<Item>(items: readonly Item[], keyOf: (item: Item) => string,
   return item === undefined ? String(index) : keyOf(item);
 }
 
-/** Rows are higher where they are touched. */
+/** Rows are higher on touch screens. */
 function useRowHeight(): number {
   const [height] = useState(() => Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue("--row"), 10));
   return Number.isNaN(height) ? 32 : height;

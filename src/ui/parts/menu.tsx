@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** What is offered beside the one thing that is done most. */
 export function Menu({ label, children }: { label: string; children: preact.ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);

@@ -6,7 +6,7 @@ import { At } from "./time.tsx";
 
 type Schedule = NonNullable<Parameters<Client["server"]["schedule"]>[0]>;
 
-/** When a schedule would run. The server tells it: what it will do is what is shown, in the reader's zone. */
+/** Computed by the server, which will run it. */
 export function NextInstants(schedule: Schedule) {
   const client = useClient();
   const { value, error } = useLoaded(JSON.stringify(schedule), () => client.server.schedule(schedule));

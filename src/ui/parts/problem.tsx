@@ -1,7 +1,6 @@
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { CopyButton } from "./copy-button.tsx";
 
-/** What went wrong: the same sentence, advice and code that the command tells. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const known = error instanceof PdError ? error : undefined;
   const report = [
@@ -26,7 +25,6 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
-/** Nothing is here yet: what makes it fill. */
 export function Empty({ title, children }: { title: string; children?: preact.ComponentChildren }) {
   return (
     <div class="empty">

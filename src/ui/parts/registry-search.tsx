@@ -15,7 +15,6 @@ interface RegistrySearchProps {
   readonly onChoose: (key: string) => void;
 }
 
-/** Components of the registries by words of their name, key or description, and by their app. */
 export function RegistrySearch({ type, placeholder, onChoose }: RegistrySearchProps) {
   const client = useClient();
   const [query, setQuery] = useQuery("q");

@@ -14,7 +14,6 @@ export function SourceState({ source }: { source: Source }) {
   return active ? <StateMark tone="good">active</StateMark> : <StateMark tone="plain">inactive</StateMark>;
 }
 
-/** What calls it. */
 export function TriggerOf({ source, hasCopy = false }: { source: Source; hasCopy?: boolean }) {
   const { endpoint_url: endpoint, timers = [], active } = source;
   const [timer] = timers;

@@ -2,7 +2,7 @@ const WIDTH = 96;
 const HEIGHT = 20;
 const GAP = 1;
 
-/** Counts over time, the oldest first. */
+/** Oldest first. */
 export function Sparkline({ counts, label }: { counts: readonly number[]; label: string }) {
   const most = Math.max(1, ...counts);
   const width = WIDTH / Math.max(1, counts.length);

@@ -2,7 +2,7 @@ export type Tone = "good" | "attention" | "bad" | "plain";
 
 const SHAPES: Readonly<Record<Tone, string>> = { good: "●", attention: "▲", bad: "■", plain: "○" };
 
-/** A state: its shape and its word say the same as its colour. */
+/** Shape and word repeat the meaning of the colour. */
 export function StateMark({ tone, children }: { tone: Tone; children: preact.ComponentChildren }) {
   return (
     <span class={`state ${tone}`}>

@@ -1,12 +1,10 @@
 export interface Column {
   readonly title: string;
-  /** Digits stand under each other at the right. */
   readonly isNumber?: boolean;
-  /** Below which width it is left out; its cells say so too. */
+  /** The column is hidden below this width. Its cells need the same class. */
   readonly hide?: "narrow" | "medium";
 }
 
-/** Rows under the titles of their columns. */
 export function Table({ columns, children }: { columns: readonly Column[]; children: preact.ComponentChildren }) {
   return (
     <div class="panel scrolls">

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useUtc } from "../preferences.ts";
 import { absoluteTime, clockTime, duration, relativeTime } from "../text-of.ts";
 
-/** One clock for all that is shown. */
+/** Shared by all times on the page. */
 const TICK_MS = 1000;
 const ticks = new EventTarget();
 setInterval(() => ticks.dispatchEvent(new Event("tick")), TICK_MS);
@@ -17,7 +17,6 @@ export function useNow(): number {
   return now;
 }
 
-/** How long ago; with its zone when it is pointed at. */
 export function Ago({ at }: { at: number }) {
   const isUtc = useUtc();
   return (
@@ -27,7 +26,6 @@ export function Ago({ at }: { at: number }) {
   );
 }
 
-/** The moment itself. */
 export function At({ at, isClock = false }: { at: number; isClock?: boolean }) {
   const isUtc = useUtc();
   return (
@@ -37,7 +35,6 @@ export function At({ at, isClock = false }: { at: number; isClock?: boolean }) {
   );
 }
 
-/** Counts down to an instant. */
 export function Until({ at }: { at: number }) {
   const isUtc = useUtc();
   const left = at - useNow();

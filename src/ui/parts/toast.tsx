@@ -20,12 +20,10 @@ class Told extends Event {
   }
 }
 
-/** Says for a while what has happened, and how to undo it. */
 export function tell(text: string, undo?: () => void): void {
   told.dispatchEvent(new Told({ id: ++lastId, text, ...(undo === undefined ? {} : { undo }) }));
 }
 
-/** Does something, and tells when it fails. */
 export async function telling(work: () => Promise<unknown>, done?: string): Promise<void> {
   try {
     await work();

@@ -1,10 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Whoever gets an answer sooner sees no sign of waiting. */
+/** Fast answers must not flash a placeholder. */
 const PATIENCE_MS = 300;
 const WIDTHS = ["70%", "45%", "60%", "52%", "66%"];
 
-/** The shape of what is on its way. */
 export function Waiting({ lines = 5 }: { lines?: number }) {
   const [isLate, setLate] = useState(false);
   useEffect(() => {

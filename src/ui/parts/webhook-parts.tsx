@@ -22,7 +22,6 @@ export function Health({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** A signing key is shown once. */
 export function Secret({ title, webhook, onClose }: { title: string; webhook: Webhook; onClose: () => void }) {
   const { signing_key: key = "" } = webhook;
   return (

@@ -8,12 +8,11 @@ import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 
 interface Base extends EditedFiles {
-  /** The editor is made anew for another one. */
+  /** A new key recreates the editor. */
   readonly key: string;
   readonly componentId: string;
 }
 
-/** The code that runs. */
 export function CodeTab({ source, reload }: TabProps) {
   const client = useClient();
   const { value: code, error } = useLoaded(`code ${source.component_id}`, () => client.components.get(source.component_id));
@@ -50,7 +49,7 @@ export function CodeTab({ source, reload }: TabProps) {
       base={base}
       newer={loaded !== undefined && loaded.version > base.version && loaded.componentId !== base.componentId ? loaded : undefined}
       save={save}
-      // The same editor goes on with what was typed.
+      // Without `isLoaded`, the editor and its unsaved text are kept.
       onBase={(next, isLoaded) => setBase(isLoaded ? next : { ...next, key: base.key })}
       onSaved={reload}
     >

@@ -9,7 +9,6 @@ import type { Prop, Source } from "../types.ts";
 import { useUnsaved } from "../unsaved.ts";
 import type { TabProps } from "./tab-props.ts";
 
-/** Values of the props: what is changed here is saved as an update, hooks and all. */
 export function ConfigurationTab({ source, reload }: TabProps) {
   const client = useClient();
   const mayChange = useMayChange();
@@ -62,7 +61,6 @@ function secretsOf({ configured_props: values, configurable_props: props }: Sour
   return new Set(props.filter((prop) => isSecretProp(prop) && values[prop.name] !== undefined).map(({ name }) => name));
 }
 
-/** Without secrets, which come as stars; a timer in the shape in which it is given. */
 function shownValues({ configured_props: values, configurable_props: props }: Source): JsonObject {
   const kindOf = (name: string): Prop | undefined => props.find((prop) => prop.name === name);
   return Object.fromEntries(

@@ -18,7 +18,6 @@ import type { TabProps } from "./tab-props.ts";
 import { useEvents } from "./use-events.ts";
 import { FilterField, SearchField } from "../parts/fields.tsx";
 
-/** Events as they come, older ones by scrolling; the chosen one beside them. */
 export function EventsTab({ source }: TabProps) {
   const [channel, setChannel] = useQuery("channel");
   const [query, setQuery] = useQuery("q");
@@ -61,14 +60,13 @@ export function EventsTab({ source }: TabProps) {
   );
 }
 
-/** Rows come in only while the top is in view: a list that moves under the reader's eyes is not read. */
+/** Adds rows only while the top is visible, so that the list does not move while it is read. */
 function useHeld(events: readonly EventSummary[]): { held: readonly EventSummary[]; count: number; onTop: (isTop: boolean) => void; release: () => void } {
   const [isTop, setTop] = useState(true);
   const held = useRef(events);
   const newestHeld = held.current[0]?.id;
   const count = isTop ? 0 : Math.max(0, newestHeld === undefined ? 0 : events.findIndex(({ id }) => id === newestHeld));
   if (isTop) held.current = events;
-  // What was loaded at the old end is shown at once.
   else held.current = count > 0 ? events.slice(count) : events;
   return {
     held: held.current,
@@ -238,7 +236,6 @@ interface DeleteRangeProps {
   readonly onDelete: (from: string, to: string) => void;
 }
 
-/** What is deleted is gone: a range is said before. */
 function DeleteRange({ last, channel, onClose, onDelete }: DeleteRangeProps) {
   const [from, setFrom] = useState("");
   const [to, setTo] = useState(last);
@@ -282,7 +279,6 @@ function DeleteRange({ last, channel, onClose, onDelete }: DeleteRangeProps) {
   );
 }
 
-/** Sends the event's own body to the endpoint, or asks the API to run with it. */
 function curlOf({ id, endpoint_url: endpoint }: Source, { event }: EventSummary): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const json = "-H 'content-type: application/json'";

@@ -2,15 +2,10 @@ import type { Client } from "../../client/client.ts";
 
 type Line = Awaited<ReturnType<Client["invocations"]["observations"]>>[number];
 
-/** Lines that are there already. */
 const RECENT = 200;
-/** Lines that are known again after a pause. */
 const REMEMBERED = 1000;
 
-/**
- * What a source does, as it does it: what there is, then what comes. A stream that was cut off misses what happens until
- * it is open again: what is stored by then is looked up, and a line says that there may have been more.
- */
+/** Stored lines, then new ones. After a disconnect, stored lines are read again, and a note says that some may be missing. */
 export class FollowedLines {
   readonly #client: Client;
   readonly #sourceId: string;
@@ -24,7 +19,7 @@ export class FollowedLines {
   async *follow(signal: AbortSignal): AsyncGenerator<Line> {
     while (!signal.aborted) {
       const cut = new AbortController();
-      // In line first, then what there is: nothing falls between.
+      // Subscribes before reading, so that no line is missed.
       const coming = this.#client.follow.logs(this.#sourceId, {
         signal: AbortSignal.any([signal, cut.signal]),
         onConnection: (isOpen) => isOpen || cut.abort(),
@@ -36,7 +31,7 @@ export class FollowedLines {
         const missed = recent.filter((line) => !known.take(keyOf(line)));
         if (this.#shown.length > 0) yield gapBefore(missed);
         for (const line of missed) yield this.#note(line);
-        // Those that came while they were looked up are among them.
+        // New lines may already be among the stored ones.
         const told = new Bag(recent.map(keyOf));
         for await (const line of coming) if (!told.take(keyOf(line))) yield this.#note(line);
       } finally {
@@ -64,7 +59,7 @@ function gapBefore([first]: readonly Line[]): Line {
   };
 }
 
-/** Texts, each as often as it was put in. */
+/** A multiset. */
 class Bag {
   readonly #counts = new Map<string, number>();
 
@@ -72,7 +67,7 @@ class Bag {
     for (const text of texts) this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1);
   }
 
-  /** Takes one out; false: there is none. */
+  /** Returns false when the bag does not contain the text. */
   take(text: string): boolean {
     const count = this.#counts.get(text) ?? 0;
     if (count > 0) this.#counts.set(text, count - 1);

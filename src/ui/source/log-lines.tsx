@@ -13,7 +13,6 @@ export function levelOf({ k }: Pick<ShownLine, "k">): string {
   return k.replace(LEVEL, "");
 }
 
-/** Lines as they were written; what they say is text, whatever it looks like. */
 export function LogLines({ lines, none }: { lines: readonly ShownLine[]; none: string }) {
   if (lines.length === 0) return <p class="muted">{none}</p>;
   return (

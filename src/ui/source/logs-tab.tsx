@@ -8,11 +8,10 @@ import type { TabProps } from "./tab-props.ts";
 import { useLive } from "./use-live.ts";
 import { SearchField, Select } from "../parts/fields.tsx";
 
-/** Lines in the document; the filter looks through all that is kept. */
+/** Limits the rendered lines. The filter covers all. */
 const MOST_SHOWN = 1000;
 const LEVELS = { "": "All levels", debug: "debug", info: "info", log: "log", warn: "warn", error: "error", system: "system" };
 
-/** What the source does, as it does it. */
 export function LogsTab({ source }: TabProps) {
   const client = useClient();
   const [query, setQuery] = useQuery("q");

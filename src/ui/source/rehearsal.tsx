@@ -11,7 +11,6 @@ import { LogLines } from "./log-lines.tsx";
 type Rehearsed = Awaited<ReturnType<ReturnType<typeof useClient>["invocations"]["rehearse"]>>;
 type Emitted = Rehearsed["after"]["events"][number];
 
-/** What today's code would do with the same trigger, beside what was done. */
 export function Rehearsal({ id, attempt }: { id: string; attempt: number }) {
   const client = useClient();
   const { value, error } = useLoaded(`rehearse ${id} ${attempt}`, () => client.invocations.rehearse(id));

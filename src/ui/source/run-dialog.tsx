@@ -6,7 +6,6 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import type { Source } from "../types.ts";
 
-/** Runs a source now: as its trigger would, or with an event of one's own. */
 export function RunDialog({ source, onClose }: { source: Source; onClose: () => void }) {
   const client = useClient();
   const go = useGo();

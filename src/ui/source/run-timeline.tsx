@@ -7,10 +7,9 @@ import type { Delivery, Invocation, Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 
 const SHOWN = 20;
-/** Deliveries go on after the run. */
+/** Deliveries continue after the run. */
 const LOOK_EVERY_MS = 3000;
 
-/** The one picture of the product: what called it, how long it ran, what it emitted, where that went, and what was dropped. */
 export function RunTimeline({ source, run }: { source: Source; run: Invocation }) {
   const client = useClient();
   const { value: events = [] } = useLoaded(`events of ${run.id}`, () => client.invocations.events(run.id, { limit: SHOWN }));
@@ -72,7 +71,6 @@ export function RunTimeline({ source, run }: { source: Source; run: Invocation }
   );
 }
 
-/** Where an event went: who got it, how often it was tried, what was answered last. */
 function DeliveryStep({ delivery: { listener_id: listener, state, attempts = [] } }: { delivery: Delivery }) {
   const isWebhook = listener.startsWith("wh_");
   const last = attempts.at(-1);

@@ -19,7 +19,6 @@ import { Select } from "../parts/fields.tsx";
 const LOOK_EVERY_MS = 1500;
 const PAGE = 100;
 
-/** Each call of the component, with what it did. */
 export function RunsTab({ source }: TabProps) {
   const client = useClient();
   const [chosen, setChosen] = useQuery("run");

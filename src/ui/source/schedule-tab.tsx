@@ -18,7 +18,6 @@ const SHOWN = 100;
 const TONES: Readonly<Record<string, Tone>> = { fired: "good", running: "plain", coalesced: "attention", skipped: "attention" };
 const WORDS: Readonly<Record<string, string>> = { fired: "ran", running: "runs", coalesced: "taken together", skipped: "skipped" };
 
-/** What timers plan, and what became of each instant. */
 export function ScheduleTab({ source }: TabProps) {
   const client = useClient();
   const { value: instants, error } = useLoaded(`instants ${source.id}`, () => client.invocations.instants(source.id, { limit: SHOWN }), LOOK_EVERY_MS);
@@ -76,7 +75,6 @@ export function ScheduleTab({ source }: TabProps) {
 
 const SHOWN_INSTANTS = 5;
 
-/** An interval goes on from where it is. */
 function Planned({ timer: { next_at_ms: next, intervalSeconds: seconds } }: { timer: NonNullable<Source["timers"]>[number] }) {
   if (next === undefined || seconds === undefined) return null;
   return (

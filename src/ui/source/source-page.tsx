@@ -41,7 +41,7 @@ export function SourcePage({ id, tab }: { id: string; tab: string }) {
   const client = useClient();
   const { value: source, error, reload } = useLoaded(id, () => client.sources.get(id), LOOK_EVERY_MS);
   const tabs = useRef<HTMLElement>(null);
-  // Where they do not fit, the one that is shown is in view.
+  // Keeps the current tab visible on narrow screens.
   useEffect(() => tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [tab, source === undefined]);
   if (source === undefined)
     return (

@@ -7,7 +7,6 @@ import type { TabProps } from "./tab-props.ts";
 
 const LOOK_EVERY_MS = 2000;
 
-/** What the component keeps in `$.service.db`. */
 export function StateTab({ source }: TabProps) {
   const client = useClient();
   const mayChange = useMayChange();

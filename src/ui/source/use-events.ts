@@ -3,9 +3,9 @@ import { useClient } from "../app-context.ts";
 import type { EventSummary } from "../types.ts";
 import { useLive } from "./use-live.ts";
 
-/** As many as the contract shows at first (components.md, UI). */
+/** As on the hosted platform. */
 const PAGE = 100;
-/** Whoever scrolls will go on. */
+/** Larger, because users who scroll usually continue. */
 const OLDER = 500;
 
 interface Events {
@@ -15,17 +15,15 @@ interface Events {
   readonly error: unknown;
   readonly loadOlder: () => void;
   readonly hasOlder: boolean;
-  /** After events were deleted. */
   readonly forget: (isGone: (event: EventSummary) => boolean) => void;
 }
 
-/** Events of a source: the newest, what comes, and older ones when they are wanted. */
 export function useEvents(id: string, channel: string): Events {
   const client = useClient();
   const [older, setOlder] = useState<{ events: readonly EventSummary[]; hasMore: boolean; error?: unknown } | undefined>();
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const filter = useMemo(() => (channel === "" ? {} : { event_name: channel }), [channel]);
-  // Answers that come after another channel was chosen belong to nobody.
+  // Answers for a previous channel are dropped.
   const stillShown = useRef({});
   useEffect(() => {
     let isOver = false;
@@ -41,12 +39,12 @@ export function useEvents(id: string, channel: string): Events {
   }, [client, id, filter]);
   const isLoaded = older !== undefined;
   const newestAtFirst = older?.events[0]?.id ?? "0-0";
-  // What was stored before the stream is open comes with it: it begins after the newest that is known.
+  // Starts after the newest loaded event, so that none is missed.
   const live = useLive(`${id} ${channel} ${isLoaded}`, (signal, last: EventSummary | undefined) =>
     isLoaded ? only(client.follow.events(id, { after: last?.id ?? newestAtFirst, signal }), channel) : nothing(),
   );
   const { cuts } = live;
-  // The oldest that had come were given up: those before them are fetched again by whoever scrolls so far.
+  // The oldest streamed events were dropped. Scrolling loads them again.
   useEffect(() => {
     if (cuts === 0) return;
     stillShown.current = {};
@@ -72,7 +70,6 @@ export function useEvents(id: string, channel: string): Events {
   return { events, isLoaded, error: older?.error ?? live.error, loadOlder, hasOlder: older?.hasMore === true, forget };
 }
 
-/** Of this channel alone; `""`: of all. */
 async function* only(events: AsyncIterable<EventSummary>, channel: string): AsyncGenerator<EventSummary> {
   for await (const event of events) if (channel === "" || event.metadata.name === channel) yield event;
 }

@@ -1,25 +1,23 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** How many records of a live list stay in memory; older ones are fetched again. */
 const MOST_KEPT = 5000;
-/** A tab that nobody looks at for so long gives its connection back: browsers have six for all tabs of a server. */
+/** Browsers allow six connections to a server for all tabs together, so a hidden tab closes its stream. */
 const HIDDEN_MS = 10_000;
 
 interface Live<Item> {
   /** Newest last. */
   readonly items: readonly Item[];
-  /** How often the oldest were given up. */
+  /** Number of times the oldest records were dropped. */
   readonly cuts: number;
   readonly error: unknown;
 }
 
-/** What comes, beginning with what there is; `last`: the newest that was shown before the stream was given up. */
+/** `last` is the newest record before the stream was closed. */
 type Follow<Item> = (signal: AbortSignal, last: Item | undefined) => AsyncIterable<Item>;
 
 /**
- * What comes on a stream, beginning with what there is. Records that come between two pictures are shown together.
- * While `isPaused` the picture stands still and the stream goes on. While nobody looks at the tab the stream is given
- * up, and goes on after what was shown last.
+ * Records of a stream, rendered once per frame. While `isPaused`, the stream continues, but the display does not change. A hidden tab closes the stream, and
+ * later resumes it after the last record.
  */
 export function useLive<Item>(key: string, follow: Follow<Item>, { isPaused = false }: { isPaused?: boolean } = {}): Live<Item> {
   const [state, setState] = useState<Live<Item>>({ items: [], cuts: 0, error: undefined });
@@ -38,7 +36,7 @@ export function useLive<Item>(key: string, follow: Follow<Item>, { isPaused = fa
     const take = (item: Item): void => {
       current.items.push(item);
       if (current.items.length > MOST_KEPT) {
-        // Half at once: whoever shows them begins anew behind them.
+        // Dropping half at once makes this rare, because readers must then reload.
         current.items.splice(0, current.items.length - MOST_KEPT / 2);
         current.cuts++;
       }
@@ -57,7 +55,6 @@ export function useLive<Item>(key: string, follow: Follow<Item>, { isPaused = fa
       end();
       cancelAnimationFrame(frame);
     };
-    // A stream belongs to its key.
   }, [key]);
   useEffect(() => {
     if (!isPaused) kept.current.show();
@@ -65,7 +62,7 @@ export function useLive<Item>(key: string, follow: Follow<Item>, { isPaused = fa
   return state;
 }
 
-/** Begins what goes on while the tab is looked at, ends it some time after nobody does, and begins it anew. Returns what ends it. */
+/** Runs `begin` while the tab is visible, and aborts its signal when the tab has been hidden for `HIDDEN_MS`. Returns a function that ends both. */
 function whileLookedAt(begin: (signal: AbortSignal) => void): () => void {
   let now: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;

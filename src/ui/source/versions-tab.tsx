@@ -19,7 +19,6 @@ const COLUMNS: readonly Column[] = [
   { title: "" },
 ];
 
-/** Each code that the source ran on: how it differs, and the way back. */
 export function VersionsTab({ source, reload }: TabProps) {
   const client = useClient();
   const [chosen, setChosen] = useQuery("version");
@@ -101,7 +100,6 @@ function Row({ source, version, isChosen, onChoose, reload }: RowProps) {
 function Compared({ source, number }: { source: Source; number: string }) {
   const client = useClient();
   const { value, error } = useLoaded(`${source.id} ${number} ${source.version}`, async () => {
-    // From the old to the new, as people read.
     const older = Number(number) < source.version;
     return older ? client.sources.version(source.id, String(source.version), { against: Number(number) }) : client.sources.version(source.id, number);
   });

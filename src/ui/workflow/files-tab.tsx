@@ -8,11 +8,10 @@ import { useLoaded } from "../use-loaded.ts";
 import type { WorkflowTabProps } from "./tab-props.ts";
 
 interface Base extends EditedFiles {
-  /** The editor is made anew for another one. */
+  /** A new key recreates the editor. */
   readonly key: string;
 }
 
-/** The folder: `workflow.yaml` and the steps that are written here. */
 export function FilesTab({ workflow, reload }: WorkflowTabProps) {
   const client = useClient();
   const { id, version } = workflow;

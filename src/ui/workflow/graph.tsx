@@ -4,13 +4,11 @@ import { STEP_TONES, stepText } from "./step-texts.ts";
 
 interface GraphProps {
   readonly steps: readonly WorkflowStep[];
-  /** Of one run: where it is. */
   readonly records?: readonly RunStep[];
   readonly chosen?: string;
   readonly onChoose?: (path: string) => void;
 }
 
-/** The steps in the order in which they run, branches and loops set in; with a run, how far that is. */
 export function Graph({ steps, records = [], chosen = "", onChoose }: GraphProps) {
   return (
     <ul class="graph" aria-label="Steps">

@@ -11,7 +11,6 @@ import { useLoaded } from "../use-loaded.ts";
 import { StepDifferences } from "./step-differences.tsx";
 import { RUN_TONES } from "./step-texts.ts";
 
-/** Failed runs on today's files: first what each would come to, with nobody asked, then they may go. */
 export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
   const client = useClient();
   const { value: rehearsed, error } = useLoaded(`retry ${workflow.id} ${workflow.version}`, () => client.workflows.rehearse(workflow.id, { states: "failed" }));

@@ -21,11 +21,9 @@ const LOOK_EVERY_MS = 1000;
 interface RunDetailProps {
   readonly workflow: Workflow;
   readonly id: string;
-  /** Another run is to be shown. */
   readonly onRun: (id: string) => void;
 }
 
-/** One run: where it is, and what each step was given and left. */
 export function RunDetail({ workflow, id, onRun }: RunDetailProps) {
   const client = useClient();
   const [path, setPath] = useState("");
@@ -99,7 +97,6 @@ function RunHead({ run, reload, onRun }: { run: WorkflowRun; reload: () => void;
   );
 }
 
-/** What became different since the run that this one repeats. */
 function Repeated({ of, steps }: { of: string; steps: readonly RunStep[] }) {
   const client = useClient();
   const { value: before } = useLoaded(`steps ${of}`, () => client.workflows.steps(of));

@@ -17,7 +17,6 @@ import type { WorkflowTabProps } from "./tab-props.ts";
 const LOOK_EVERY_MS = 1000;
 const SHOWN = 100;
 
-/** Runs, the newest first, and the chosen one whole. */
 export function RunsTab({ workflow, reload }: WorkflowTabProps) {
   const client = useClient();
   const mayChange = useMayChange();

@@ -1,6 +1,5 @@
 import { type StepDifference, differenceLines } from "../../client/run-difference.ts";
 
-/** Steps of a run beside those of another: signs and tints say which came out differently. */
 export function StepDifferences({ differences }: { differences: readonly StepDifference[] }) {
   return (
     <div class="difference">

@@ -1,13 +1,11 @@
 import type { Tone } from "../parts/state-mark.tsx";
 import type { RunStep, Workflow, WorkflowRun, WorkflowStep } from "../types.ts";
 
-/** What begins runs, in a few words. */
 export function triggerText({ kind, emitter, configured_props: props }: Workflow["triggers"][number]): string {
   if (kind === "http") return "HTTP";
   return kind === "schedule" ? `schedule ${JSON.stringify(props?.["timer"] ?? {})}` : `events of ${emitter ?? "?"}`;
 }
 
-/** What a step runs, or depends on. */
 export function stepText({ kind, component_key: key, component_path: path, savedComponent, value }: WorkflowStep): string {
   if (kind === "code") return key === undefined ? `./${path ?? ""}` : `${key}@${savedComponent?.version ?? ""}`;
   return `${kind}${value === undefined ? "" : ` ${typeof value === "string" ? value : JSON.stringify(value)}`}`;
