@@ -8,13 +8,12 @@ import { isRecord } from "../src/domain/json.ts";
 import { temporaryFolder } from "../test/support/home.ts";
 import { type RunningServer, TestServer } from "../test/support/runtime.ts";
 
-/** A server of the installed program, in a process of its own. */
 export interface Attacked {
   readonly server: TestServer;
   readonly pid: number;
 }
 
-/** `user`: whose it is, by number; omitted, that of the tests. */
+/** `user`: numeric id of the process owner. Omitted for the current user. */
 export async function startAttacked(flags: GivenSettings = {}, user?: number): Promise<Attacked> {
   const home = flags.home ?? (await temporaryFolder());
   const given = Object.entries({ port: "0", endpointPort: "0", keyringUse: "never", ...flags, home });
@@ -52,7 +51,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
   });
 }
 
-/** It has to be alive still: an attack that ends it has won. */
+/** Throws when the server has already exited: then the attack succeeded. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server was ended: ${child.signalCode ?? child.exitCode}`);
   child.kill("SIGTERM");

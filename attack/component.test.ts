@@ -1,4 +1,4 @@
-/** What a component may try against the machine and the server: each attempt tells what it has got, or nothing. */
+/** Each attack returns what it obtained. An empty result means that every attempt failed. */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -21,7 +21,6 @@ const component = (body: string, props = ""): string => `
 
 const QUICK = `export default { name: "quick", version: "1", run() { return process.execArgv.includes("--snapshot-blob"); } };`;
 
-/** Processes of components start from a snapshot by then. */
 async function untilQuick(server: TestServer): Promise<void> {
   await eventually(async () => (await (await server.deploy(QUICK)).run())["returned"] === true);
 }
@@ -31,7 +30,6 @@ interface Place {
   readonly isQuick: boolean;
 }
 
-/** What the attempts have got; they run in a source of their own. */
 async function attack({ sandbox, isQuick }: Place, body: string, env: Record<string, string> = {}): Promise<unknown> {
   const { server, pid } = await startAttacked({ sandboxUse: sandbox });
   if (isQuick) await untilQuick(server);

@@ -1,7 +1,4 @@
-/**
- * Functions of Node that lead into its insides, and that answer instead of being refused, because packages call them
- * while they are loaded. SECURITY.md says what they give; this is what it is held to.
- */
+/** Node functions that reach internals but must not throw, because packages call them while loading. SECURITY.md lists their answers. */
 export const HARMLESS = `
   import nodeModule from "node:module"; import { createRequire } from "node:module";
   const require = createRequire(import.meta.url);

@@ -1,9 +1,8 @@
-/** What a stranger may send to hold the server up: while it reads any of these, others are answered as ever. */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../src/domain/json.ts";
 import { startAttacked } from "./attacked-server.ts";
 
-/** The goal is 250 ms where `node -e 0` takes 20 ms. Machines on which it takes 60 ms, and that others use as well, need more; what was found took 2 to 40 s. */
+/** The goal is 250 ms where `node -e 0` takes 20 ms. Slower, shared machines need more. The bugs found took 2 to 40 s. */
 const BOUND_MS = 2000;
 const ECHO = `export default { name: "echo", version: "1", props: { http: "$.interface.http" }, run() {} };`;
 const STEP = "export default defineComponent({ run() { return 1; } });";
@@ -49,7 +48,6 @@ const CALLS: readonly [what: string, method: string, path: string, body: JsonObj
   ["a secret variable of many letters", "POST", "/v1/sources", { component_code: ECHO, env: { SECRET_TOKEN: "\u00e9".repeat(1_000_000) } }],
 ];
 
-/** Bodies for an endpoint, which wants no key. */
 const BODIES: readonly [what: string, type: string, body: string][] = [
   ["a form of pluses", "application/x-www-form-urlencoded", `a=${"+".repeat(9_000_000)}`],
   ["a form of escapes", "application/x-www-form-urlencoded", `a=${"%41".repeat(3_000_000)}`],
@@ -87,7 +85,7 @@ describe("a server that is sent", () => {
       slowest = 0;
       const answer = await fetch(url, request);
       await answer.text();
-      // The wait that is under way while it ends counts as well.
+      // Waits for the health check in flight, so that it counts too.
       await new Promise((resolve) => setTimeout(resolve, 20));
       waits.push([what, Math.round(slowest)]);
     };

@@ -7,12 +7,11 @@ import build from "../test/support/build.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Folder of the program as a user gets it. */
     readonly installed: string;
   }
 }
 
-/** Packs the program and unpacks it elsewhere: what is attacked is what is published, with the packages of this checkout. */
+/** Attacks the packed program, with the dependencies of this checkout. */
 export default async function install(project: TestProject): Promise<() => void> {
   await build();
   const folder = mkdtempSync(join(tmpdir(), "headwater-installed-"));
@@ -20,7 +19,6 @@ export default async function install(project: TestProject): Promise<() => void>
   const archive = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
   execFileSync("tar", ["xzf", archive], { cwd: folder });
   symlinkSync(resolve("node_modules"), join(folder, "package", "node_modules"));
-  // An ordinary user starts it as well.
   chmodSync(folder, 0o755);
   project.provide("installed", join(folder, "package"));
   return () => rmSync(folder, { recursive: true, force: true });

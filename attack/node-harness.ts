@@ -1,4 +1,4 @@
-/** Runs one component in the process runner of whatever Node this is started with, and prints what its run returned. */
+/** Runs one component and prints what it returned. other-nodes.test.ts starts this with other versions of Node. */
 import { mkdtempSync, mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -33,7 +33,6 @@ await runner[Symbol.asyncDispose]();
 rmSync(folder, { recursive: true, force: true });
 process.exit(0);
 
-/** A server of this machine, which answers with its name. */
 async function serve(name: string): Promise<string> {
   const server = createServer((request, response) => request.pipe(response.setHeader("x-name", name)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

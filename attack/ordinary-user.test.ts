@@ -1,4 +1,3 @@
-/** The same enclosure around components when the server is not root's, as it should not be. */
 import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +5,7 @@ import { temporaryFolder } from "../test/support/home.ts";
 import { startAttacked } from "./attacked-server.ts";
 import { HARMLESS, HARMLESS_ANSWERS } from "./harmless.ts";
 
-/** `nobody` of Debian and others. */
+/** The user `nobody` on Debian. */
 const ORDINARY = 65_534;
 
 const READING = `import fs from "node:fs";
@@ -17,7 +16,7 @@ export default { name: "reading", version: "1", run() {
     .concat([told(() => process.kill(Number(pid), 0)), told(() => fs.writeFileSync(home + "/planted", "x") ?? "written")]);
 } };`;
 
-// Only root can start a server as somebody else. For an ordinary user the other attacks are what this is.
+// Only root can start a server as another user.
 describe.runIf(process.getuid?.() === 0)("a server of an ordinary user", () => {
   it.each(["wall", "belt"])("encloses components in the %s as that of root does", async (sandbox) => {
     const home = await temporaryFolder();
@@ -32,7 +31,6 @@ describe.runIf(process.getuid?.() === 0)("a server of an ordinary user", () => {
     const reading = await server.deploy(READING, { env: { HOME_OF_SERVER: home, SECRET: secret, SERVER_PID: String(pid) } });
     const got = (await reading.run())["returned"];
     for (const one of Array.isArray(got) ? got : [got]) expect(one).toMatch(/^(E[A-Z_]+|ERR_[A-Z_]+|refused)$/);
-    // Others of the machine read nothing either.
     chmodSync(home, 0o700);
   });
 });

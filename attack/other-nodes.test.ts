@@ -1,7 +1,4 @@
-/**
- * The component's process on other versions of Node than this one: each has modules and flags of its own. Slow: they are
- * installed first. Runs with ATTACK_NODES=22,24,26.
- */
+/** Each version of Node has its own modules and flags. Slow, because it installs them. Runs with ATTACK_NODES=22,24,26. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +40,7 @@ const ATTEMPTS = `
     return got;
   } };`;
 
-/** What a process reaches whose network is public: the API alone, and itself. */
+/** The component must only reach the API and itself. */
 const REACHING = `
   import http from "node:http"; import net from "node:net"; import os from "node:os"; import dns from "node:dns";
   export default { name: "reach", version: "1", async run() {

@@ -1,4 +1,3 @@
-/** Every route of the API, with whatever a caller may send: no failure of the server's own, no silence. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TestServer } from "../test/support/runtime.ts";
@@ -27,7 +26,7 @@ const ODD = [
   "{}",
 ];
 const SLOWEST_MS = 10_000;
-/** Routes that stop or change the server as a whole, or ask a registry elsewhere; streams, which do not end. */
+/** Routes that change the whole server or ask a remote registry. */
 const LEFT_OUT = new Set(["/v1/secrets/rotate", "/v1/components/search", "/v1/registries/update", "/v1/backup"]);
 
 interface Operation {
@@ -50,7 +49,7 @@ async function operationsOf(server: TestServer): Promise<Operation[]> {
   );
 }
 
-/** Stands for an answer that did not come, or did not end, in time. */
+/** Status for an answer that did not finish in time. */
 const SILENT = 599;
 
 async function answerOf(url: string, send: RequestInit): Promise<{ status: number; text: string }> {

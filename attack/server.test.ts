@@ -1,4 +1,3 @@
-/** What a component, an uploaded file or a stranger may try in order to freeze, fill or end the server. */
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -12,7 +11,7 @@ const source = (run: string, props = ""): string =>
   `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);
    export default { name: "attack", version: "1", props: { db: "$.service.db", http: "$.interface.http", ${props} }, async run(event) { ${run} } };`;
 
-/** The longest that the server did not answer while this went on. */
+/** Returns the duration of the slowest health check during `work`, in ms. */
 async function silenceDuring(server: TestServer, work: () => Promise<unknown>): Promise<number> {
   let [longest, isOver] = [0, false];
   const watch = (async () => {
@@ -129,7 +128,7 @@ describe("code that is uploaded", () => {
       `export default {\n//# sourceMappingURL=${folder}/secret`,
       `export default {\n//# sourceMappingURL=data:application/json,${encodeURIComponent(JSON.stringify({ version: 3, sources: [`${folder}/secret`], mappings: "AAAA" }))}`,
     ];
-    // A file that stands alone is given to the compiler in another way.
+    // The compiler receives a single file in another way than several files.
     for (const files of [{}, { "other.mjs": "export default 1" }]) for (const attempt of attempts) expect(await refused(attempt, files)).not.toContain("hush");
   });
 

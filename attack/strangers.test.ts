@@ -1,4 +1,3 @@
-/** What somebody without a key, or a third party, may send: the server goes on, and answers others in good time. */
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
@@ -61,7 +60,7 @@ describe("a request without a key", () => {
     const statuses = await Promise.all(Array.from({ length: 20 }, () => post(source.endpoint, "text/plain", body)));
     const taken = statuses.filter((status) => status === 200).length;
     expect([taken, statuses.filter((status) => status === 429).length]).toEqual([3, 17]);
-    // Neither small ones of the same source nor those of another one are refused for that.
+    // Small requests to the same source, and large ones to another, are still accepted.
     const other = await server.deploy('export default { name: "o", version: "1", props: { http: "$.interface.http" }, run() {} };');
     expect(await Promise.all([post(source.endpoint, "text/plain", "x"), post(other.endpoint, "text/plain", body)])).toEqual([200, 200]);
     await works(server);

@@ -1,4 +1,3 @@
-/** What a workflow's file, its steps and a stranger who tries addresses may do to the server. */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../src/domain/json.ts";
 import type { TestServer } from "../test/support/runtime.ts";
@@ -55,7 +54,6 @@ describe("a step", () => {
 });
 
 describe("a stranger", () => {
-  /** JSON of this depth, to an address, so often at once. */
   const send = (url: string, depth: number, count: number): Promise<number[]> => {
     const request = { method: "POST", headers: { "content-type": "application/json" }, body: `${"[".repeat(depth)}${"]".repeat(depth)}` };
     return Promise.all(Array.from({ length: count }, async () => (await fetch(url, request)).status));

@@ -1,5 +1,5 @@
-// A load of its own process: so many connections, each with one request under way, for so long.
-// Prints { requests, seconds, p50, p99, statuses } as JSON. Raw sockets, so that the client costs little.
+// node load.mjs <url> <connections> <seconds> [bytes]. Raw sockets keep the client cheap.
+// Prints { requests, seconds, p50, p99, statuses }, in ms.
 import { connect } from "node:net";
 
 const [url, connections, seconds] = [new URL(process.argv[2]), Number(process.argv[3]), Number(process.argv[4])];

@@ -1,7 +1,6 @@
-// A small chart as SVG: points of one line, the horizontal axis logarithmic, the vertical one from zero.
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [420, 240, 64, 20, 40, 44];
 
-/** `points`: [x, y], x growing; `names`: how each x is written. */
+/** `points`: [x, y], x ascending on a logarithmic axis. `names`: labels of x. */
 export function plot({ title, xLabel, points, names }) {
   const xs = points.map(([x]) => Math.log10(x));
   const top = Math.max(...points.map(([, y]) => y)) * 1.1;

@@ -1,5 +1,4 @@
-// So many readers of one event stream, in a process of their own. Prints "open" when all are in line, and at the end
-// { count, seconds, ages }, with the ms between `at` in each event and its arrival.
+// Prints "open" once all readers are connected, then { count, seconds, ages }. An age is the ms from `at` in the event to its arrival.
 import { request } from "node:http";
 
 const [url, key, readers, events] = [process.argv[2], process.argv[3], Number(process.argv[4]), Number(process.argv[5])];

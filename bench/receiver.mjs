@@ -1,5 +1,4 @@
-// A receiver of its own process. Prints its address, then on each GET /figures what came since the last one:
-// { count, seconds, ages }, with the ms between `at` in a body and its arrival.
+// Prints its address. A GET returns the figures since the last one: { count, seconds, ages }. An age is the ms from `at` in the body to its arrival.
 import { createServer } from "node:http";
 
 let [count, first, last, ages] = [0, 0, 0, []];

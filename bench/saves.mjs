@@ -1,15 +1,12 @@
-// Saves under `pd dev`, as the parts of the bench measure them.
 import { spawn } from "node:child_process";
 import { Agent, get } from "node:http";
 import { writeFileSync } from "node:fs";
 import { env, pd, sleep } from "./support.mjs";
 
-/** A component whose endpoint answers with its version. */
 export function answering(version, { name, imports = "" }) {
   return `${imports}\nexport default { name: "${name}", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ status: 200, body: "${version}" }); } };\n`;
 }
 
-/** `pd dev` on a file: the session, once it is ready, and its endpoint. */
 export async function dev(path) {
   const session = spawn(process.execPath, [pd, "dev", path], { env, stdio: ["ignore", "pipe", "inherit"] });
   let shown = "";
@@ -19,7 +16,6 @@ export async function dev(path) {
 
 const agent = new Agent({ keepAlive: true });
 
-/** One connection that stays open: a client that costs little. */
 function ask(url) {
   return new Promise((resolve, reject) => {
     const request = get(url, { agent }, (response) => {
@@ -31,7 +27,7 @@ function ask(url) {
   });
 }
 
-/** Milliseconds from write() to the first answer by the new code, asked for every millisecond. */
+/** Milliseconds to the first answer by the new code, polled every millisecond. */
 export async function save(path, code, { url, text }) {
   const started = performance.now();
   writeFileSync(path, code);

@@ -1,4 +1,4 @@
-// What three steps of a run write, by hand: nothing but SQLite. Words: folder, runs, runs at the same time. Prints { rate, p50 }.
+// The bare SQLite writes of runs with three steps. Arguments: folder, runs, runs at the same time.
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
@@ -17,7 +17,7 @@ const state = db.prepare("update runs set state = ? where id = ?");
 const trigger = JSON.stringify({ kind: "http", event: { body: "x".repeat(500) } });
 const record = JSON.stringify({ namespace: "step", exports: { $return_value: "x".repeat(200) }, outcome: { kind: "returned" }, startedAt: 1, durationMs: 1 });
 
-/** One step of each run of a batch: one transaction, as their commits share it. */
+/** The runs of a batch share a commit, as in the server. */
 const commit = db.transaction((first, path) => {
   for (let run = first; run < first + batch; run++) {
     if (path === 0) begin.run(run, trigger);

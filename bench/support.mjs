@@ -1,4 +1,3 @@
-// What the parts of the bench share: a home of their own, the command, loads, and figures of processes.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +7,7 @@ import { join } from "node:path";
 export const pd = join(import.meta.dirname, "..", "bin", "pd.cjs");
 export const folder = mkdtempSync(join(tmpdir(), "headwater-bench-"));
 export const env = { ...process.env, PD_HOME: join(folder, "home"), PD_PORT: "0", PD_ENDPOINT_PORT: "0", NO_COLOR: "1" };
-// It costs each start of Node tens of milliseconds, and says nothing about this program.
+// This variable slows each start of Node by tens of milliseconds.
 delete env.NODE_EXTRA_CA_CERTS;
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
@@ -26,7 +25,7 @@ export function timeOf(words) {
   return performance.now() - started;
 }
 
-/** Whole processes of the command ÷ `node -e 0`, in turn, 25 pairs after 3 that do not count. */
+/** Alternates with `node -e 0`: 25 pairs after 3 warm-up pairs. */
 export function besideNode(...words) {
   const pairs = Array.from({ length: 28 }, () => ({ bare: timeOf(["-e", "0"]), ours: timeOf([pd, ...words]) })).slice(3);
   const ratios = pairs.map(({ bare, ours }) => ours / bare);
@@ -45,9 +44,8 @@ export function run(...words) {
   return stdout;
 }
 
-/** What the API answers to a call. */
 export async function api(method, path, body) {
-  // Written when the server listens.
+  // The server writes this file once it listens.
   const { api_url: base } = JSON.parse(readFileSync(join(env.PD_HOME, "server.json"), "utf8"));
   const key = readFileSync(join(env.PD_HOME, "api-key"), "utf8").trim();
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
@@ -57,14 +55,14 @@ export async function api(method, path, body) {
   return told.data ?? told;
 }
 
-/** A program of `limits/`, which does only one thing; it says where it is reached. */
+/** Starts a program of `limits/`, which prints its URL. */
 export async function startLimit(file, ...words) {
   const program = spawn(process.execPath, [join(import.meta.dirname, "limits", file), ...words], { env, stdio: ["ignore", "pipe", "inherit"] });
   const [line] = await once(program.stdout.setEncoding("utf8"), "data");
   return { url: String(line).trim(), pid: program.pid, stop: () => program.kill() };
 }
 
-/** So many connections, each with one request of `size` bytes (1 KB) under way, for 4 s: requests/s, ms, and the server's CPU for each, µs. */
+/** `size`: bytes of a body. `cpu`: CPU time of the process tree `pid` per request, µs. */
 export async function load(url, { connections = 50, pid, size = 1000 } = {}) {
   const before = pid === undefined ? 0 : cpuOf(pid);
   const client = spawn(process.execPath, [join(import.meta.dirname, "load.mjs"), url, String(connections), "4", String(size)], {
@@ -88,10 +86,9 @@ function childrenOf(pid) {
   }
 }
 
-/** A process, and all that it has started. */
 const treeOf = (pid) => [pid, ...childrenOf(pid).flatMap(treeOf)];
 
-/** CPU time of a process and all that it has started, µs. */
+/** CPU time of a process and its descendants, µs. */
 export function cpuOf(pid) {
   const ticks = treeOf(pid).map((one) => {
     try {
@@ -104,14 +101,14 @@ export function cpuOf(pid) {
   return ticks.reduce((sum, value) => sum + value, 0) * 10_000;
 }
 
-/** Proportional memory of a process and all that it has started, MB. */
+/** PSS of a process and its descendants, MB. */
 export function memoryOf(pid) {
   const pids = treeOf(pid);
   const kilobytes = pids.map((one) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${one}/smaps_rollup`, "utf8"))?.[1] ?? 0));
   return { processes: pids.length, megabytes: kilobytes.reduce((sum, value) => sum + value, 0) / 1024 };
 }
 
-/** A row of the table, of a sentence: what was measured, a colon, and what came of it. */
+/** Makes a row from the text "what: result". */
 export function said(sentence) {
   const mark = sentence.indexOf(": ");
   return { what: sentence.slice(0, mark), now: sentence.slice(mark + 2) };
@@ -119,7 +116,6 @@ export function said(sentence) {
 
 export const summary = ({ ages }) => `p50 ${quantile(ages, 0.5)} ms, p99 ${quantile(ages, 0.99)} ms`;
 
-/** A source that emits as many events with the time of each as its event says. */
 export function emitter() {
   const path = join(folder, "stamps.mjs");
   writeFileSync(
@@ -129,10 +125,8 @@ export function emitter() {
   return JSON.parse(run("deploy", path, "--json"));
 }
 
-/** Runs of workflows that go on at the same time. */
 export const AT_ONCE = 50;
 
-/** A workflow's folder of steps that do nothing but return. */
 export function workflowFolder(name, settings, steps) {
   const path = join(folder, name);
   const listed = Object.keys(steps).map((step) => `- { namespace: ${step}, uses: ./${step}.mjs }`);

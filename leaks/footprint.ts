@@ -2,22 +2,20 @@ import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a process, all that it has started, and its folder take of the machine. */
+/** Resources of a process, its descendants and its folder. */
 export interface Footprint {
-  /** Memory by proportional share (PSS): what is shared between processes counts once. */
+  /** Proportional share (PSS): shared memory counts once. */
   readonly memoryMb: number;
   readonly files: number;
   readonly processes: number;
   readonly threads: number;
   readonly diskMb: number;
-  /** Files and folders below the folder. */
   readonly entries: number;
 }
 
-/** How often it is looked at whether a footprint still changes. */
 const LOOK_EVERY_MS = 2000;
 
-/** The footprint once nothing has become less for `quietMs`; what is removed in the background takes its time. */
+/** Returns the footprint once it has not shrunk for `quietMs`, because the program cleans up in the background. */
 export async function settledFootprint(pid: number, folder: string, quietMs: number): Promise<Footprint> {
   let last = footprint(pid, folder);
   let least = last;
@@ -64,14 +62,14 @@ function diskOf(path: string): { bytes: number; entries: number } {
     const stat = statSync(join(path, name), { throwIfNoEntry: false });
     if (stat === undefined) continue;
     const inner = stat.isDirectory() ? diskOf(join(path, name)) : { bytes: 0, entries: 0 };
-    // SQLite writes over its log and keeps it as large as it has ever been, which is a matter of how busy the machine was.
+    // SQLite never shrinks its log. Its size shows how busy the machine was, not a leak.
     if (!name.endsWith("-wal")) total.bytes += stat.blocks * 512 + inner.bytes;
     total.entries += 1 + inner.entries;
   }
   return total;
 }
 
-/** Of a process or folder that has gone meanwhile there is nothing. */
+/** The process or folder may be gone. */
 function namesIn(path: string): string[] {
   try {
     return readdirSync(path);

@@ -1,6 +1,6 @@
 /**
- * Does the same thing very often and tells what of the machine it takes at 1 %, 10 % and 100 %. Usage:
- * npm run leaks -- [names] [--scale 0.01]. Exits 1 when something grows, 2 for a name that there is not.
+ * Fails when the footprint of repeated operations grows. Exit codes: 1 for growth, 2 for an unknown name.
+ * npm run leaks -- [names] [--scale 0.01]
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,10 +8,7 @@ import { type Footprint, settledFootprint } from "./footprint.ts";
 import { REPEATED, type Repetition } from "./repetitions.ts";
 
 const SHARES = [0.01, 0.1, 1];
-/**
- * From 10 % on nothing may grow by more than this, and what is a matter of chance: memory that waits for the collector,
- * which comes when it likes.
- */
+/** From 10 % to 100 %, a figure may grow to `GROWTH` times its value plus `SLACK`. The slack covers chance, such as garbage that is not collected yet. */
 const GROWTH = 1.1;
 const SLACK: Footprint = { memoryMb: 35, files: 6, processes: 2, threads: 8, diskMb: 4, entries: 12 };
 
@@ -23,7 +20,6 @@ if (unknown.length > 0) {
 }
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** What has grown from 10 % to 100 %. */
 async function measure(name: string, { times, begin, quietMs }: Repetition): Promise<string[]> {
   const all = Math.round(times * Number(values.scale));
   const { program, repeat } = await begin(resolve("."));

@@ -3,29 +3,22 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** A `pd` of a home of its own, whose every file lies in one folder. */
 export interface Program {
   readonly pid: number;
-  /** Home and temporary files. */
   readonly folder: string;
-  /** What it has printed so far. */
   printed(): string;
-  /** Calls the API of the home's server; throws for an answer that is not 2xx. */
+  /** Throws when the status is not 2xx. */
   call(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
 
 interface Start {
-  /** Where the program lies. */
   readonly root: string;
-  /** Of the program alone; removed when it has stopped. */
   readonly folder: string;
   readonly words: readonly string[];
-  /** What it prints once it is ready. */
   readonly ready: string;
 }
 
-/** Starts `pd`; resolves once it is ready. */
 export async function startProgram({ root, folder, words, ready }: Start): Promise<Program> {
   const home = join(folder, "home");
   mkdirSync(join(folder, "tmp"));

@@ -5,22 +5,20 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Program, recordOf, startProgram } from "./program.ts";
 
-/** Something that is done very often. */
 export interface Repetition {
   readonly times: number;
-  /** What was removed in the background is gone when nothing has shrunk for so long. */
+  /** Background cleanup has ended when nothing shrinks for this long. */
   readonly quietMs: number;
   readonly begin: (root: string) => Promise<Begun>;
 }
 
 interface Begun {
   readonly program: Program;
-  /** Does it from the one count up to the other. */
   readonly repeat: (from: number, to: number) => Promise<void>;
 }
 
 const CONNECTIONS = 50;
-/** The server prunes each minute. */
+/** The server prunes once a minute. */
 const AFTER_PRUNING_MS = 70_000;
 const NO_ANSWER_MS = 60_000;
 
@@ -34,7 +32,7 @@ function answering(version: number): string {
   return `export default { name: "Saved", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ body: "${version}" }); } };\n`;
 }
 
-/** A version is kept as long as a call that ran on it, so few calls are kept. A file under `pd dev`: each save is the next version, and the endpoint has answered by it before the next one. */
+/** Each save is a version, kept as long as an invocation that ran on it. So only 100 invocations are kept. */
 async function saves(root: string): Promise<Begun> {
   const folder = mkdtempSync(join(tmpdir(), "headwater-leaks-"));
   const path = join(folder, "saved.mjs");
@@ -59,7 +57,6 @@ async function untilAnswered(endpoint: string, wanted: string): Promise<void> {
   throw new Error(`after ${NO_ANSWER_MS / 1000} s the endpoint still answers ${JSON.stringify(answer)}, not ${wanted}`);
 }
 
-/** Requests over many connections, each of which is a run that sets state, logs and emits an event. */
 async function requests(root: string): Promise<Begun> {
   const program = await startProgram({ root, folder: mkdtempSync(join(tmpdir(), "headwater-leaks-")), words: ["up"], ready: "Home:" });
   const code = `export default { name: "Asked", version: "1", dedupe: "unique", props: { http: "$.interface.http", db: "$.service.db" },
@@ -85,7 +82,6 @@ function post(agent: Agent, url: string, body: string): Promise<void> {
   });
 }
 
-/** Sources that are created, asked once and deleted, each by code of its own. */
 async function sources(root: string): Promise<Begun> {
   const program = await startProgram({ root, folder: mkdtempSync(join(tmpdir(), "headwater-leaks-")), words: ["up"], ready: "Home:" });
   const repeat = async (from: number, to: number): Promise<void> => {

@@ -11,7 +11,7 @@ const TSC = join(ROOT, "node_modules", ".bin", "tsc");
 
 describe("headwater/component", () => {
   it("knows `this`, events and `$` from the declared props, and finds each mistake at its place", () => {
-    // Mistakes are marked in the files where they have to be found: one that is not found is an error, too.
+    // Directives in the fixtures mark each mistake, so a mistake that is not found is an error too.
     const { status, stdout } = spawnSync(TSC, ["-p", join(ROOT, "test", "fixtures", "typed")], { encoding: "utf8" });
     expect([status, stdout]).toEqual([0, ""]);
   });

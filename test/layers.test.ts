@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 const SRC = join(import.meta.dirname, "..", "src");
 
 /**
- * The rooms of the house, and which others each may import from, types included. What is not named is forbidden. Files
- * at the top of `src` put the program together: `config.ts` is read by doors, the others start it.
+ * Folders of `src`, and what each may import, types included. All other imports are forbidden. Of the files at the top
+ * of `src`, only `config.ts` may be imported.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
@@ -65,7 +65,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   conformance: ["domain", "ports", "engine/code", "sandbox", "code", "registry", "system", "config.ts"],
   testing: ["domain", "ports", "engine/code", "engine/runs", "sandbox", "sandbox/child", "code", "system", "config.ts"],
   client: ["domain", "api", "system"],
-  // What it takes from the client's own imports, the build replaces: see scripts/build-page.mjs.
+  // The build replaces some of the client's own imports: see scripts/build-page.mjs.
   ui: ["domain", "api", "client"],
   cli: ["domain", "api", "client", "system", "cli/declarations", "config.ts"],
   "cli/declarations": ["cli", "cli/commands", "config.ts"],
@@ -132,13 +132,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 const ROOMS = Object.keys(MAY_IMPORT);
 
-/** Of a path from `src`: the longest that fits. */
 function roomOf(path: string): string {
   const rooms = ROOMS.filter((room) => path === room || path.startsWith(`${room}/`));
   return rooms.toSorted((a, b) => b.length - a.length)[0] ?? path;
 }
 
-/** What the file imports that it may not. `path`: from `src`. */
+/** `path` is relative to `src`. */
 function forbiddenImports(path: string, text: string): string[] {
   const from = roomOf(path);
   const imported = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"]+)"/g)].map(([, specifier = ""]) => normalize(join(dirname(path), specifier)));

@@ -6,7 +6,6 @@ import type { Random } from "./random.ts";
 import type { TorturedServer } from "./server.ts";
 import type { TorturedSource, World } from "./world.ts";
 
-/** What everyone who takes part is given. */
 export interface Stage {
   readonly server: TorturedServer;
   readonly world: World;
@@ -18,7 +17,6 @@ export interface Stage {
 const REQUEST_TIMEOUT_MS = 40_000;
 let requestCount = 0;
 
-/** Time of one clock for all that is recorded. */
 export function now(): number {
   return performance.now();
 }
@@ -29,7 +27,6 @@ function sourceOf({ sources, flow: workflow }: World, name: string): TorturedSou
   return found;
 }
 
-/** One client that sends one request after the other until the torture is over. */
 export async function requests(
   stage: Stage,
   { source, client, bodyOf, pauseMs = [0, 8] }: { source: string; client: number; bodyOf: (random: Random) => object; pauseMs?: readonly [number, number] },
@@ -53,14 +50,13 @@ export async function requests(
       if (typeof body["n"] === "number") request.n = body["n"];
       if (typeof body["version"] === "number") request.version = body["version"];
     } catch {
-      // No answer: nobody knows what has become of it. A server that is gone is given time to come back.
+      // Without an answer, the request may or may not have run. The pause gives a dead server time to restart.
       await sleep(30);
     }
     await sleep(random.between(...pauseMs));
   }
 }
 
-/** Asks for a change, and notes what came of it. */
 async function change(
   stage: Stage,
   given: Pick<Change, "kind" | "source" | "value">,
@@ -76,7 +72,6 @@ async function change(
   return recordOf(outcome.body["data"]);
 }
 
-/** New code for the counter, time and again. */
 export async function updates(stage: Stage): Promise<void> {
   const random = stage.random.fork();
   const { id } = sourceOf(stage.world, "counter");
@@ -86,7 +81,7 @@ export async function updates(stage: Stage): Promise<void> {
   }
 }
 
-/** New steps for the workflow: a run goes on with those that it began with. */
+/** A run must finish with the steps it started with. */
 export async function flowUpdates(stage: Stage): Promise<void> {
   const random = stage.random.fork();
   const { record } = sourceOf(stage.world, "flow");
@@ -96,7 +91,6 @@ export async function flowUpdates(stage: Stage): Promise<void> {
   }
 }
 
-/** Hooks, by new code and by switching it off and on. */
 export async function switches(stage: Stage): Promise<void> {
   const random = stage.random.fork();
   const { id } = sourceOf(stage.world, "hooked");
@@ -108,7 +102,6 @@ export async function switches(stage: Stage): Promise<void> {
   }
 }
 
-/** Sources that come, and some that go. */
 export async function passers(stage: Stage): Promise<void> {
   const random = stage.random.fork();
   for (let value = 1; !stage.signal.aborted; value++) {
@@ -120,7 +113,6 @@ export async function passers(stage: Stage): Promise<void> {
   }
 }
 
-/** Values that are set from outside. */
 export async function writers(stage: Stage): Promise<void> {
   const random = stage.random.fork();
   const { id } = sourceOf(stage.world, "plain");
@@ -130,13 +122,13 @@ export async function writers(stage: Stage): Promise<void> {
   }
 }
 
-/** A reader of a stream that is cut off, comes back, and asks for what it has missed; it ends when the checker has what it needs. */
+/** Cuts the connection again and again, and resumes after the last event. */
 export async function reader(stage: Stage, source: string, isOver: AbortSignal): Promise<void> {
   const { server, world, history } = stage;
   const { id } = sourceOf(world, source);
   const seen: number[] = [];
   history.streams[source] = seen;
-  // From the first event on: an id tells its number after the dash.
+  // Requests the stream from its first event.
   let last = "0-0";
   while (!isOver.aborted) {
     try {
@@ -153,7 +145,7 @@ export async function reader(stage: Stage, source: string, isOver: AbortSignal):
   }
 }
 
-/** Numbers of the events as they come; the id of the last one once the stream has ended. */
+/** Returns the id of the last event. */
 async function readStream(answer: Response, seen: number[], before: string): Promise<string> {
   const decoder = new TextDecoder();
   let [buffer, last] = ["", before];
@@ -170,7 +162,7 @@ async function readStream(answer: Response, seen: number[], before: string): Pro
       }
     }
   } catch {
-    // It was cut off.
+    // The connection was cut.
   }
   return last;
 }

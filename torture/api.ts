@@ -1,11 +1,10 @@
 import type { TorturedServer } from "./server.ts";
 
-/** What came of a call: an answer, or nothing that tells whether it has happened. */
+/** "unknown": without an answer, the call may or may not have taken effect. */
 export type Outcome = { readonly kind: "answered"; readonly status: number; readonly body: Record<string, unknown> } | { readonly kind: "unknown" };
 
 const TIMEOUT_MS = 45_000;
 
-/** Calls the API, as any client would. `what`: method and path. */
 export async function call(server: TorturedServer, what: string, body?: object): Promise<Outcome> {
   const [method = "", path = ""] = what.split(" ");
   try {
@@ -17,12 +16,12 @@ export async function call(server: TorturedServer, what: string, body?: object):
     });
     return { kind: "answered", status: answer.status, body: recordOf(JSON.parse((await answer.text()) || "{}")) };
   } catch {
-    // The connection was refused, cut off or silent: that is what this is about.
+    // Expected under torture.
     return { kind: "unknown" };
   }
 }
 
-/** Calls until there is an answer of 2xx; for reading, and for what is set up before the torture. */
+/** Only for reads and for the setup. Throws after 100 attempts. */
 export async function callUntilDone(server: TorturedServer, what: string, body?: object): Promise<Record<string, unknown>> {
   let last = "";
   for (let tries = 0; tries < 100; tries++) {

@@ -3,7 +3,6 @@ import { type Stage, now } from "./actors.ts";
 import type { Random } from "./random.ts";
 import type { TorturedServer } from "./server.ts";
 
-/** Hits the server itself every 2 to 4 s: mostly a kill, sometimes a pause, sometimes a polite stop. */
 export async function hitServer(stage: Stage): Promise<void> {
   const random = stage.random.fork();
   while (!stage.signal.aborted) {
@@ -18,7 +17,6 @@ export async function hitServer(stage: Stage): Promise<void> {
   }
 }
 
-/** Hits what the server has started: processes of components, the compiler, npm. */
 export async function hitChildren(stage: Stage): Promise<void> {
   const random = stage.random.fork();
   while (!stage.signal.aborted) {
@@ -35,7 +33,7 @@ export async function hitChildren(stage: Stage): Promise<void> {
 function pickVictim(server: TorturedServer, random: Random): { pid: number; what: string } | undefined {
   const all = server.children().map(({ pid, command }) => ({ pid, what: whatIs(command) }));
   const known = all.filter(({ what }) => what !== "other");
-  // Each kind is as likely as the others, however many there are of it.
+  // Each kind of process is equally likely.
   const what = random.pick([...new Set(known.map((one) => one.what))]);
   return random.pick(known.filter((one) => one.what === what));
 }
@@ -57,6 +55,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     if (pid > 0) process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // The process has already exited.
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Judges what clients saw and what the server says at the end, knowing nothing of how it works. Each sentence that it
- * finds broken is one of the README's "What holds".
- */
+/** Compares what clients saw with the final state, without knowledge of the implementation. */
 import { recordOf } from "./api.ts";
 import { FLOW_STEPS, LARGE_COUNT, SCHEDULED_TIMEOUT } from "./components.ts";
 import type { Change, Final, History, Request, StoredEvent } from "./history.ts";
@@ -49,7 +46,7 @@ function isAcknowledged({ status }: Request): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** Request → how many events it has made. */
+/** Request id → number of events. */
 function runsOf(events: readonly StoredEvent[] = []): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { event } of events) {
@@ -100,7 +97,7 @@ function countsAreUnique({ requests }: History): string[] {
   });
 }
 
-/** Whoever asks after another has been answered is told more. */
+/** A request sent after another one's answer must get a higher count. */
 function countsGrow({ requests }: History): string[] {
   const told = requests.filter(({ source, n, endedAt }) => source === "counter" && n !== undefined && endedAt !== undefined);
   const byEnd = told.toSorted((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
@@ -116,7 +113,7 @@ function countsGrow({ requests }: History): string[] {
   return found;
 }
 
-/** Each run counts one up and emits its count, in one step: the counts of the events are all numbers from 1, once each. */
+/** Each run increments the count and emits it in one transaction, so the counts are 1, 2, 3 and so on. */
 function stateIsWhatEventsSay(_history: History, { events, state }: Final): string[] {
   return ["counter", "plain"].flatMap((source) => {
     const counts = (events[source] ?? []).map(({ event }) => Number(recordOf(event)["n"]));
@@ -184,7 +181,7 @@ function listenersHearOnce(_history: History, { events, state }: Final): string[
   ];
 }
 
-/** A run has all its steps or, when nobody has acknowledged its request, none; they are of one version. */
+/** A run must have all steps, from one version. It may have none when its request was not acknowledged. */
 function stepsAreOnce({ requests }: History, { events, flow }: Final): string[] {
   const runs = new Map<string, string[]>();
   const versions = new Map<string, Set<unknown>>();
@@ -202,7 +199,6 @@ function stepsAreOnce({ requests }: History, { events, flow }: Final): string[] 
       if (isMixed) return [`${request.id} has run steps of more than one version`];
       return steps === whole || (steps === "" && !isAcknowledged(request)) ? [] : [`${request.id}, answered ${request.status}, has left the steps: ${steps}`];
     });
-  // The first says why, the others where.
   return wrong.length === 0 ? [] : [...flow.failures.map((error) => `a run failed with ${error}`), ...wrong];
 }
 
@@ -217,7 +213,7 @@ function instantsHaveOneFate(_history: History, { events, instants, state }: Fin
   const planned = (events["ticker"] ?? []).map(({ event }) => Number(recordOf(event)["planned"]));
   const twice = planned.filter((at, index) => planned.indexOf(at) !== index);
   const fired = list.filter((instant) => instant.state === "fired").length;
-  // The ledger is read in one page; what is older is not judged.
+  // Only the newest 1,000 instants were read.
   const isWhole = list.length < 1000;
   const gaps = list.flatMap((instant, index) => {
     const next = list[index + 1];
@@ -233,7 +229,7 @@ function instantsHaveOneFate(_history: History, { events, instants, state }: Fin
   ];
 }
 
-/** Who asks after an update was told as done is answered by that code, or by newer. */
+/** A request sent after a confirmed update must be answered by that version or a newer one. */
 function answersAreNew({ requests, changes }: History): string[] {
   const done = changes.filter(({ kind, source, isDone }) => kind === "update" && source === "counter" && isDone === true);
   return requests.flatMap(({ id, source, version, sentAt }) => {
@@ -255,12 +251,12 @@ function comingAndGoing({ changes }: History, { sources }: Final): string[] {
     });
 }
 
-/** The value of the last change that was told as done, unless a later one may have happened. */
+/** Returns the last confirmed value, and all values that may be current. */
 function lasting(changes: readonly Change[]): { wanted: number; possible: ReadonlySet<number> } | undefined {
   const index = changes.findLastIndex(({ isDone }) => isDone === true);
   const last = changes[index];
   if (last === undefined) return undefined;
-  // One that nobody knows of may have come through at any later time.
+  // A change without an answer may take effect later.
   const open = changes.filter(({ isDone }, at) => isDone === undefined && at > index - 3);
   return { wanted: last.value, possible: new Set([last.value, ...open.map(({ value }) => value)]) };
 }
@@ -279,7 +275,7 @@ function lastChangeLasts({ changes }: History, { sources, state }: Final): strin
   const hooked = state["hooked"] ?? {};
   const [on, off] = [Number(hooked["on"] ?? 0), Number(hooked["off"] ?? 0)];
   const isActive = sources.find(({ slug }) => slug === "hooked")?.active === true;
-  // A change that was cut off activates again; none leaves an active source that gave up more than it took up.
+  // An interrupted change activates the source again, so the counts may differ by more than one.
   if (isActive && on < 1) found.push(`hooked is active, and was activated ${on} times and deactivated ${off} times`);
   return found;
 }

@@ -1,6 +1,3 @@
-/** The components that are tortured, and what each is for. */
-
-/** Counts, emits the count under the request's id, answers it: one event for each run, numbers without a gap. */
 export function counter(version: number): string {
   return `export default {
     name: "counter", version: "${version}",
@@ -16,7 +13,7 @@ export function counter(version: number): string {
   };`;
 }
 
-/** Only synchronous work: what overlaps here overlaps in the server alone. */
+/** `run` is synchronous, so runs can only overlap in the server. */
 export const PLAIN = `export default {
   name: "plain", version: "1", props: { http: "$.interface.http", db: "$.service.db" },
   run(event) {
@@ -35,7 +32,7 @@ export const SLOW = `export default {
   },
 };`;
 
-/** Few ids: each may be stored once only. */
+/** Each id must be stored once. */
 export const DEDUPED = `export default {
   name: "deduped", version: "1", dedupe: "unique", props: { http: "$.interface.http" },
   run(event) {
@@ -43,7 +40,7 @@ export const DEDUPED = `export default {
   },
 };`;
 
-/** So many events that they are written in parts, while others write; a few of them are told to a webhook. */
+/** Enough events that the server writes them in parts. */
 export const LARGE_COUNT = 20_000;
 export const LARGE = `export default {
   name: "large", version: "1", props: { http: "$.interface.http" },
@@ -52,7 +49,6 @@ export const LARGE = `export default {
   },
 };`;
 
-/** Fires each second. */
 export const TICKER = `export default {
   name: "ticker", version: "1", props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 1, catchUp: "all" } }, db: "$.service.db" },
   async run(event) {
@@ -62,7 +58,6 @@ export const TICKER = `export default {
   },
 };`;
 
-/** Hears what the counter emits. */
 export const LISTENER = `export default {
   name: "listener", version: "1", props: { db: "$.service.db" },
   async run(event) {
@@ -72,7 +67,7 @@ export const LISTENER = `export default {
   },
 };`;
 
-/** Hooks, so that a change is more than one step. */
+/** Hooks make an update take several steps. */
 export function hooked(version: number): string {
   return `export default {
     name: "hooked", version: "${version}", props: { http: "$.interface.http", db: "$.service.db" },
@@ -88,11 +83,11 @@ export function passing(number: number): string {
   return `export default { name: "passing ${number}", version: "1", props: { http: "$.interface.http" }, run() { this.$emit(${number}); } };`;
 }
 
-/** Every other version of the workflow has a schedule beside its endpoint, and says so in its settings too. */
+/** Only odd versions have this timeout and a schedule. */
 export const SCHEDULED_TIMEOUT = 21;
 const NEVER_IN_TORTURE = '- schedule: { cron: "0 0 29 2 *" }\n';
 
-/** A workflow: steps that tell of themselves, one in Python between them, and a wait that no process holds. */
+/** No process runs during the delay after the middle step. */
 export function flow(version: number): Readonly<Record<string, string>> {
   const step = (run: string): string => `export default defineComponent({ async run({ steps, $ }) { ${run} } });`;
   const told = (name: string): string => `$.send.emit({ request: steps.trigger.event.body.request, step: "${name}", version: ${version} });`;
@@ -112,5 +107,4 @@ export function flow(version: number): Readonly<Record<string, string>> {
   };
 }
 
-/** In their order. */
 export const FLOW_STEPS = ["first", "middle", "last"] as const;

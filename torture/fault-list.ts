@@ -1,10 +1,9 @@
-/** A change of one place of the program. */
 export interface Fault {
   readonly name: string;
   readonly file: string;
   readonly find: string;
   readonly put: string;
-  /** One of the rules that it has to break. */
+  /** Rules that the fault can break. */
   readonly breaks: RegExp;
 }
 

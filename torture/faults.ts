@@ -1,8 +1,4 @@
-/**
- * Deliberate faults, each a change of one place of this program that breaks one promise. Whoever trusts the checker
- * wants to see it catch them: `npm run torture:faults` applies each to a copy, builds that, tortures it, and fails when
- * no promise is found broken.
- */
+/** Checks the checker: tortures copies of the program with one fault each. Fails when the checker does not report a rule that the fault breaks. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +21,6 @@ for (const fault of chosen) {
 say(`${chosen.length - missed} passed, ${missed} failed`);
 process.exit(missed === 0 ? 0 : 1);
 
-/** What the checker says of a copy with this fault, and at which try. */
 function broken({ name, file, find, put, breaks }: Fault): { readonly found: readonly string[]; readonly tries: number } {
   const copy = mkdtempSync(join(tmpdir(), "headwater-fault-"));
   try {
@@ -38,7 +33,7 @@ function broken({ name, file, find, put, breaks }: Fault): { readonly found: rea
       text.replace(find, () => put),
     );
     run(["scripts/build.mjs"], copy);
-    // What depends on when a blow falls may want another try.
+    // Some faults only show when a kill comes at the right moment, so each attempt is longer.
     for (let tries = 1; ; tries++) {
       const words = ["--program", copy, "--minutes", String(Number(values.minutes) * tries), "--seed", String(Number(values.seed) + tries)];
       const lines = run(["scripts/run.mjs", "torture/main.ts", ...words], source).split("\n");

@@ -8,9 +8,8 @@ const PAGE = 1000;
 const QUIET_MS = 2500;
 const MOST_MS = 150_000;
 
-/** Stops what happens by itself, waits until nothing does any more, then reads all that the server says. */
 export async function readFinal(server: TorturedServer, world: World): Promise<Final> {
-  // What fires meanwhile would be in one answer and not in the next.
+  // A timer that still fires could make the answers below disagree.
   await callUntilDone(server, `PUT /v1/sources/${world.sources["ticker"]?.id}`, { active: false });
   const unfinished = await untilQuiet(server, world);
   const [events, state]: [Record<string, readonly StoredEvent[]>, Record<string, Record<string, unknown>>] = [{}, {}];
@@ -47,7 +46,7 @@ export async function readFinal(server: TorturedServer, world: World): Promise<F
   };
 }
 
-/** What is still going on when it should not be any more; empty: nothing. */
+/** Returns what is still pending. Empty when the server became idle. */
 async function untilQuiet(server: TorturedServer, world: World): Promise<readonly string[]> {
   let [before, since] = ["", Date.now()];
   for (const started = Date.now(); Date.now() - started < MOST_MS; await sleep(300)) {
@@ -58,7 +57,7 @@ async function untilQuiet(server: TorturedServer, world: World): Promise<readonl
   return [`after ${MOST_MS / 1000} s: ${before}`];
 }
 
-/** What changes as long as anything goes on; what waits for a bad receiver always does. */
+/** `pending` leaves out the bad webhook, whose deliveries never finish. */
 async function busyness(server: TorturedServer, world: World): Promise<{ text: string; pending: number }> {
   const counts: string[] = [];
   for (const [name, { record }] of Object.entries({ ...world.sources, flow: world.flow })) {
@@ -67,19 +66,17 @@ async function busyness(server: TorturedServer, world: World): Promise<{ text: s
   }
   const good = recordOf((await callUntilDone(server, `GET /v1/webhooks/${world.webhooks["good"]}`))["data"]);
   const heard = listOf((await callUntilDone(server, `GET /v1/sources/${world.sources["listener"]?.id}/deliveries?limit=1000&state=pending`))["data"]);
-  // An attempt that was cut off is made again after a pause that grows: that is no loss, and is asked for at once.
+  // Does not wait for the growing pause between attempts.
   if (Number(recordOf(good["deliveries"])["pending"]) > 0) await callUntilDone(server, `POST /v1/webhooks/${world.webhooks["good"]}/deliveries/retry`, {});
   const runs = await openRuns(server, world);
   const pending = Number(recordOf(good["deliveries"])["pending"]) + heard.length + runs;
   return { text: `${counts.join(", ")}, deliveries and runs that wait: ${pending}`, pending };
 }
 
-/** A schedule that plans nothing is none. */
 function triggerName({ kind, active, next_at_ms: next }: Record<string, unknown>): string {
   return active !== true || (kind === "schedule" && next === undefined) ? `dead ${String(kind)}` : String(kind);
 }
 
-/** Runs of the workflow that have not come to an end. */
 async function openRuns(server: TorturedServer, { flow }: World): Promise<number> {
   return listOf((await callUntilDone(server, `GET ${flow.record}/runs?states=running,waiting&limit=100`))["data"]).length;
 }
@@ -117,7 +114,6 @@ async function sourcesOf(server: TorturedServer): Promise<Final["sources"]> {
   return all.map((one) => ({ slug: String(one["name_slug"]), active: one["active"] === true, version: String(one["component_version"]) }));
 }
 
-/** Readers are given the time to see what there is. */
 export async function untilRead(history: History, final: Final): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     const isBehind = Object.entries(history.streams).some(([source, seen]) => seen.length < (final.events[source]?.length ?? 0));

@@ -1,40 +1,37 @@
-/** What clients saw, in the order in which they saw it. Times are ms of one clock. */
+/** What clients saw, in order. Times are milliseconds of one clock. */
 
-/** One request to an endpoint. */
 export interface Request {
   readonly source: string;
   readonly id: string;
   readonly client: number;
   readonly sentAt: number;
   endedAt?: number;
-  /** Absent: no answer came; it may have been run or not. */
+  /** Absent without an answer: the request may or may not have run. */
   status?: number;
-  /** What the component answered. */
+  /** Count in the answer. */
   n?: number;
   version?: number;
 }
 
-/** A change that was asked of the API. */
 export interface Change {
   readonly kind: "update" | "create" | "delete" | "activate" | "deactivate" | "write";
   readonly source: string;
   readonly value: number;
   readonly sentAt: number;
   endedAt?: number;
-  /** Absent: no answer came; it may have happened or not. */
+  /** Absent without an answer: the change may or may not have taken effect. */
   isDone?: boolean;
-  /** Why it was refused: then it has not happened. */
+  /** Status and error code. A refused change must not take effect. */
   refusal?: string;
 }
 
 export interface History {
   readonly requests: Request[];
   readonly changes: Change[];
-  /** Numbers of the events that a reader of a stream has seen, as they came. */
+  /** Source → numbers of the events that its reader saw. */
   readonly streams: Record<string, number[]>;
-  /** Webhook → the ids of the messages that its receiver has taken (2xx), as they came. */
+  /** Webhook → messages that its receiver accepted. */
   readonly received: Record<string, { id: string; payload: string }[]>;
-  /** What the driver did to processes. */
   readonly blows: { at: number; kind: string }[];
 }
 
@@ -43,18 +40,16 @@ export interface StoredEvent {
   readonly event: unknown;
 }
 
-/** What the server says when all is quiet. */
 export interface Final {
-  /** Source → its events, the oldest first. */
+  /** Source → its events, oldest first. */
   readonly events: Readonly<Record<string, readonly StoredEvent[]>>;
   readonly state: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly instants: Readonly<Record<string, readonly { planned: number; last: number; count: number; state: string }[]>>;
-  /** What the workflow says of itself; `failures`: each error of its failed runs once, as JSON. */
+  /** `failures` has each distinct error once, as JSON. */
   readonly flow: { readonly timeout: number; readonly triggers: readonly string[]; readonly failures: readonly string[] };
   readonly sources: readonly { slug: string; active: boolean; version: string }[];
-  /** Webhook → deliveries by the id of their message. */
+  /** Webhook → message id → state of the delivery. */
   readonly deliveries: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Requests and deliveries that were never finished. */
   readonly unfinished: readonly string[];
 }
 

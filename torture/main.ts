@@ -1,6 +1,6 @@
 /**
- * Breaks a server on purpose for some minutes, then judges what was promised. Usage:
- * npm run torture -- [--minutes N] [--seed S] [--program <folder>] [--keep]. Exits 1 when a promise was broken.
+ * Breaks a server on purpose, then checks its promises. Exits with 1 when one was broken.
+ * npm run torture -- [--minutes N] [--seed S] [--program <folder>] [--keep]
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 });
 const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
-/** Nothing may be pruned, and a run that hangs is ended soon. */
+/** The checker needs all events and invocations. The timeout ends runs that hang. */
 const FLAGS = ["--keep-events", "10000000", "--keep-invocations", "10000000", "--timeout", "20", "--sandbox", values.sandbox];
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

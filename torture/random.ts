@@ -1,4 +1,4 @@
-/** Numbers that one seed makes again in the same order (mulberry32). */
+/** mulberry32: the same numbers for the same seed. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,6 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, and without, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -14,7 +13,6 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from `low` to `high`. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -27,7 +25,7 @@ export class Random {
     return items[Math.floor(this.next() * items.length)];
   }
 
-  /** Another one, whose numbers do not depend on how many this one gives from now on. */
+  /** The fork does not depend on later use of this generator. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 4_294_967_296));
   }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const START_TIMEOUT_MS = 60_000;
 
-/** The server under torture: a real `pd up` that is started again whenever it has ended. */
+/** A `pd up` that is restarted whenever it exits. */
 export class TorturedServer {
   readonly home: string;
   readonly apiUrl: string;
@@ -17,7 +17,7 @@ export class TorturedServer {
   #child: ChildProcess | undefined;
   #isOver = false;
   starts = 0;
-  /** Ends that nobody has brought about. */
+  /** Exits that the torture did not cause. */
   readonly ownEnds: string[] = [];
   #isExpected = false;
 
@@ -59,7 +59,6 @@ export class TorturedServer {
     return readFileSync(join(this.home, "api-key"), "utf8").trim();
   }
 
-  /** Resolves when it answers. */
   async untilReady(): Promise<void> {
     for (const started = Date.now(); Date.now() - started < START_TIMEOUT_MS; await sleep(20)) {
       const isUp = await fetch(`${this.apiUrl}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
@@ -85,7 +84,7 @@ export class TorturedServer {
     await Promise.race([ended, sleep(30_000).then(() => child.kill("SIGKILL"))]);
   }
 
-  /** Pids of processes that it has started, with their command lines. */
+  /** Returns all descendants of the server. */
   children(): { pid: number; command: string }[] {
     const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
     const parents = new Map(processes.map((pid) => [Number(pid), parentOf(pid)]));
@@ -106,7 +105,7 @@ export class TorturedServer {
     this.#child = child;
     child.once("exit", (code, signal) => {
       if (!this.#isExpected && !this.#isOver) this.ownEnds.push(`code ${code}, signal ${signal}`);
-      // As a supervisor does: at once, but not in a loop without a breath.
+      // Restarts at once, like a supervisor, but not in a busy loop.
       setTimeout(() => this.#begin(), 50);
     });
   }
@@ -122,7 +121,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // It has ended meanwhile.
     return "";
   }
 }

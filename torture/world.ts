@@ -5,17 +5,13 @@ import type { History } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { TorturedServer } from "./server.ts";
 
-/** A source that is tortured. */
 export interface TorturedSource {
   readonly id: string;
   readonly slug: string;
-  /** Path of its record at the API. */
   readonly record: string;
-  /** Path of its endpoint on whatever port the server has. */
   readonly path: string;
 }
 
-/** What there is before the torture begins. */
 export interface World {
   readonly sources: Readonly<Record<string, TorturedSource>>;
   readonly flow: TorturedSource;
@@ -77,7 +73,6 @@ interface Receiving {
   readonly random: Random;
 }
 
-/** The good one takes all; the bad one fails, hangs, or cuts off the connection, before or after it has taken the message. */
 function startReceiver({ kind, taken, random }: Receiving): Promise<{ receiver: Server; url: string }> {
   const receiver = createServer((request, response) => {
     let payload = "";

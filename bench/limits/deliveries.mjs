@@ -1,7 +1,5 @@
-// The limit of deliveries: rows in SQLite → signed POSTs over undici, 4 at a time → each attempt recorded, fsynced, one
-// commit each 5 ms, on the same thread. No lanes, no retries, no subscriptions, no health: what a
-// program costs that does this and nothing else. Prints { count, seconds } when all are recorded;
-// the first 5,000 do not count.
+// The limit of deliveries: SQLite rows → signed POSTs → attempts, committed with fsync every 5 ms. The first 5,000 are a
+// warm-up.
 //   node deliveries.mjs <database> <url> <count>
 import { createHmac, randomBytes } from "node:crypto";
 import Database from "better-sqlite3";

@@ -1,4 +1,3 @@
-// The limit of HTTP itself: node:http reads a request and answers a little JSON.
 import { createServer } from "node:http";
 
 const server = createServer((request, response) => {

@@ -1,4 +1,3 @@
-// The other process of emits.mjs: emits as often as it is told, and tells of 500 at a time.
 process.on("message", ({ count, from }) => {
   let together = [];
   for (let n = 0; n < count; n++) {

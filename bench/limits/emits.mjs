@@ -1,5 +1,5 @@
-// The limit of a run that emits much: one child process that emits → JSON over the channel → dedupe by id → one transaction
-// of all events, fsynced. Prints { count, seconds } for each run, after one that does not count.
+// The limit of a large run: child process → JSON over the channel → dedupe → one transaction with fsync. The first run is
+// a warm-up.
 //   node emits.mjs <database> <count> <runs>
 import { fork } from "node:child_process";
 import Database from "better-sqlite3";
@@ -18,7 +18,6 @@ let last = 0;
 
 const unit = fork(new URL("emits-unit.mjs", import.meta.url), { serialization: "json" });
 
-/** Resolves when all events of a run are on the disk. */
 function run(from) {
   const began = performance.now();
   const emits = [];

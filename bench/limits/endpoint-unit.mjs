@@ -1,4 +1,3 @@
-// The other process of endpoint.mjs: calls a component's `run` with each event, and tells what it emitted.
 const isCustom = process.argv[2] === "custom";
 let count = 0;
 

@@ -1,6 +1,5 @@
-// The limit of an endpoint: node:http → one child process that runs the code → dedupe → run and event in SQLite, fsynced →
-// 200. One commit for each turn of the event loop, on the same thread. No sandbox, no state, no logs, no deliveries, no
-// update: what a program costs that does this and nothing else.
+// The limit of an endpoint: node:http → child process → dedupe → SQLite with fsync → 200. No sandbox, state, logs or
+// deliveries.
 //   node endpoint.mjs <database> [custom]
 import { fork } from "node:child_process";
 import { createServer } from "node:http";
@@ -32,7 +31,7 @@ unit.on("message", (result) => {
   if (done.length === 1) setImmediate(store);
 });
 
-/** All runs that have ended in this turn share one commit; then their clients are answered. */
+/** Runs that end in the same turn of the event loop share a commit. Their clients are answered after the commit. */
 function store() {
   const runs = done;
   done = [];

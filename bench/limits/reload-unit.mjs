@@ -1,8 +1,7 @@
-// The other process of reload.mjs: loads packages beforehand, then one module, and answers with what its `run` responds.
 for (const specifier of process.argv.slice(2)) await import(specifier);
 let component;
 
-// The limit has ended before this one had started.
+// Happens when the parent exits while this process starts.
 process.on("error", () => process.exit());
 process.on("message", async ({ load, run }) => {
   if (load !== undefined) {

@@ -1,7 +1,6 @@
-// The limit of a save: fs.watch → one compile → a process that waits beforehand imports it → requests go to that one. No
-// version, no hook, no store, no sandbox, no second look; a file that is empty or does not compile is left for later.
-//   node reload.mjs <file> [specifier,specifier… [ms]]   (packages that a waiting process has loaded already; how long after
-//   a save the next one is started, 40 ms)
+// The limit of a save: fs.watch → compile → a spare process imports the module → requests go to it. No versions, hooks,
+// store or sandbox.
+//   node reload.mjs <file> [packages to preload, comma-separated [ms until the next spare starts]]
 import { fork } from "node:child_process";
 import { watch, readFileSync, writeFileSync, mkdtempSync } from "node:fs";
 import { createServer } from "node:http";

@@ -1,6 +1,4 @@
-// The limit of a stream: node:http holds the readers, and writes each event to all of them, as one text that is made once.
-// No backlog, no bound on a slow reader, no store.
-//   node streams.mjs     GET /: a stream; POST / with { count }: so many events
+// The limit of a stream: each event is serialized once and written to all readers. No backlog, store or bound on slow readers.
 import { createServer } from "node:http";
 
 const readers = new Set();
@@ -23,7 +21,7 @@ const server = createServer((request, response) => {
   });
 });
 
-/** As long as what readers of the platform's streams expect. */
+/** As long as a record of the hosted platform's stream. */
 function record(n) {
   const at = Date.now();
   const id = `${at}-${seq}`;
@@ -35,7 +33,7 @@ function record(n) {
   };
 }
 
-/** A few hundred at a time: what waits to be written is held by this process. */
+/** Emits in batches, because this process holds what the sockets have not sent yet. */
 function emit(count) {
   const now = Math.min(count, 200);
   const frames = [];

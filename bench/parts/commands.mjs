@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { besideNode, folder, run } from "../support.mjs";
 
-/** A command that asks a server, which has ten sources. */
 export default async function commands() {
   run("up", "--detach");
   const path = join(folder, "listed.mjs");

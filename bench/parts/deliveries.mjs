@@ -8,8 +8,8 @@ const ROUNDS = 3;
 const ONE_BY_ONE = 300;
 
 /**
- * 20,000 events to one loopback receiver, 4 at a time, each attempt recorded, in turn with the limit, after a round that does not count. All are there
- * before the first one leaves: the webhook is inactive meanwhile. Then events one by one: from $emit to the arrival of the first attempt.
+ * Delivers 20,000 events, alternating with the limit, after a warm-up round. The webhook is inactive until all events
+ * are stored. Then measures single events, from $emit to arrival.
  */
 export default async function deliveries() {
   run("up", "--detach");

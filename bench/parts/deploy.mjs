@@ -6,7 +6,7 @@ import { api, env, median, quantile, round, run, sleep, spread } from "../suppor
 const ROUNDS = 20;
 const IMPORTS = ["@pipedream/platform", "lodash"];
 
-/** From the request that saves a component to its answer, packages installed before, one a second; a process that does nothing but load them, in turn. */
+/** Measures from the request to the answer, with the packages already installed. The limit only loads the packages. */
 export default async function deploy() {
   run("up", "--detach");
   await save(0);
@@ -44,7 +44,6 @@ async function save(number) {
   return performance.now() - started;
 }
 
-/** Milliseconds that the imports take in a process of their own. */
 function loadAlone(cwd) {
   const names = JSON.stringify(IMPORTS);
   const code = `const t = performance.now(); for (const name of ${names}) await import(name); console.log(performance.now() - t);`;

@@ -6,7 +6,7 @@ import { api, env, folder, median, memoryOf, post, quantile, round, run, sleep, 
 const COUNT = 100_000;
 const RUNS = 5;
 
-/** One run that emits 100,000 events, dedupe `unique`: from the call to the answer, when all are on the disk; beside the limit, 5 runs after one that does not count. */
+/** Measures from the call to the answer, which comes once all events are on disk. The first run is a warm-up. */
 export default async function emits() {
   const limit = spawnSync(process.execPath, [join(import.meta.dirname, "..", "limits", "emits.mjs"), join(folder, "emits.db"), String(COUNT), String(RUNS)], {
     env,
@@ -51,7 +51,6 @@ export default async function emits() {
   ];
 }
 
-/** Requests to another source while such runs are made, one of them after the other: from the request to the answer, when its run is on disk. */
 async function requestsMeanwhile(id) {
   const path = join(folder, "beside.mjs");
   writeFileSync(path, 'export default { name: "Beside", version: "1", props: { http: "$.interface.http" }, run({ body }) { this.$emit(body); } };');

@@ -9,7 +9,6 @@ const SOURCES = [1, 200, 1000];
 const EVENTS = [10_000, 100_000, 1_000_000];
 const QUESTIONS = 100;
 
-/** How cost grows, three sizes each, drawn into `docs`: requests/s over the size of a body, memory over idle sources, the time of a query over the events of a source. */
 export default async function growth() {
   env.PD_KEEP_EVENTS = "2000000";
   run("up", "--detach");
@@ -92,7 +91,7 @@ async function overSources() {
     for (; made < count; made++) await api("POST", "/v1/sources", { component_code: code });
     run("down");
     run("up", "--detach");
-    // It collects when it has been quiet for 10 s.
+    // The server collects garbage after 10 s without activity.
     await sleep(22_000);
     points.push([count, round(memoryOf(JSON.parse(run("status", "--json")).pid).megabytes, 1)]);
     run("down");

@@ -2,10 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { env, folder, memoryOf, round, run, said } from "../support.mjs";
 
-/** V8 gives back what a start took when its heap has seen little for a while. */
+/** V8 returns the memory of a start after a quiet time. */
 const UNTIL_IDLE_MS = 15_000;
 
-/** Of a server that has had nothing to do since its start, with no source, then restarted with 200 deployed ones that are idle. */
 export default async function memory() {
   const rows = [];
   const measure = async () => {
@@ -14,7 +13,7 @@ export default async function memory() {
     const { pid } = JSON.parse(run("status", "--json"));
     return memoryOf(pid);
   };
-  // The first start makes the database, and the first two compile and keep what later ones take as it is.
+  // The first start creates the database, and the first two fill caches.
   for (let start = 0; start < 2; start++) {
     run("up", "--detach");
     await new Promise((resolve) => setTimeout(resolve, 3000));

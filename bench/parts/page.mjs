@@ -4,10 +4,6 @@ import { api, emitter, env, median, quantile, round, run, said } from "../suppor
 
 const PAGE_EVENTS = 100_000;
 
-/**
- * The web page in Chromium: bytes of the first load as they travel; from the request to a list that is shown, 20 times
- * without a cache; then a list of 100,000 events, scrolled from end to end: the longest time between two frames.
- */
 export default async function page() {
   const rows = [];
   const { chromium } = await import("playwright-core");
@@ -22,7 +18,7 @@ export default async function page() {
     const context = await browser.newContext();
     const opened = await context.newPage();
     const asked = [];
-    // Who counts bytes slows down what is timed: the loads that do not count are for that.
+    // Counting bytes slows the page down, so only the warm-up loads count them.
     if (n < 3) opened.on("requestfinished", (request) => asked.push(request.sizes()));
     await opened.goto(`${base}/sources#key=${key}`, { waitUntil: "commit" });
     await opened.locator("table").waitFor();
@@ -30,14 +26,14 @@ export default async function page() {
     sizes.push((await Promise.all(asked.splice(0))).reduce((sum, { responseBodySize: size }) => sum + size, 0));
     await context.close();
   }
-  // Only now: a server that writes 100,000 events has no time to itself.
+  // Writing these events earlier would slow down the measured loads.
   for (let n = 0; n < PAGE_EVENTS / 1000; n++) await api("POST", `/v1/sources/${source.id}/run`, { event: { count: 1000 } });
   const opened = await browser.newPage();
   await opened.goto(`${base}/sources/${source.id}#key=${key}`);
   await opened.locator(".long-list .item").first().waitFor();
   const scroll = (body) =>
     opened.evaluate(`(async () => { const list = document.querySelector(".long-list"); const frame = () => new Promise(requestAnimationFrame); ${body} })()`);
-  // Down to the end, as far as there are more.
+  // Scrolls until no more events load.
   await scroll(
     `for (let still = 0, height = 0; still < 60; ) { list.scrollTop = list.scrollHeight; await frame(); still = list.scrollHeight === height ? still + 1 : 0; height = list.scrollHeight; }`,
   );

@@ -10,10 +10,7 @@ const VERSIONS = { nodemon: "3.1.14", "vite-node": "6.0.0", "node-red": "4.1.15"
 const PLACE = join(import.meta.dirname, "..", "..", "build", "peers");
 const SAVES = 15;
 
-/**
- * What others do on this machine: from a save to the first answer by the new code, asked for every millisecond; requests/s of an endpoint that answers and keeps nothing, with 50 connections and
- * 1 KB, and the memory (PSS) afterwards. Beside them ours, which has run, event and log on disk before it answers.
- */
+/** Measures other programs on this machine. They answer without storing anything, while ours first writes run, event and log to disk. */
 export default async function peers() {
   install();
   const rows = [];
@@ -33,7 +30,6 @@ function install() {
 
 const installed = (...path) => join(PLACE, "node_modules", ...path);
 
-/** Programs that start a file again on each save, with a file that answers with its version. */
 const RELOADING = {
   nodemon: (file, port) => [installed("nodemon", "bin", "nodemon.js"), "--quiet", "--watch", file, file, String(port)],
   "vite-node": (file, port) => [installed("vite-node", "dist", "cli.mjs"), "--watch", file, String(port)],
@@ -71,7 +67,7 @@ const FLOW = [
 
 const WORKER = "export default { async fetch(request) { await request.json(); return Response.json({ received: true }); } };";
 
-/** Programs that answer requests, each with where it is reached and its process. */
+/** Each function returns its process. */
 const ANSWERING = {
   async "node-red"(port) {
     const home = join(folder, "node-red");
@@ -112,7 +108,7 @@ async function requests(name, start) {
 
 const agent = new Agent({ keepAlive: false });
 
-/** Asked for every millisecond, until it answers with this text; absent: with anything. */
+/** Waits for `text`, or for any answer when it is omitted. Throws after 60 s. */
 async function untilAnswered(port, text) {
   const until = performance.now() + 60_000;
   for (;;) {

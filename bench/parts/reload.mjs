@@ -8,21 +8,21 @@ const SAVES = 50;
 const UNCOUNTED = 3;
 const SERIES = 4;
 const IN_A_ROW = 15;
-/** For the first of a series a process waits. */
+/** The first saves of a series find a spare process ready, so they do not count. */
 const FIRST = 5;
 const KINDS = {
   "a small file": "",
   "with axios and lodash": 'import axios from "axios"; import lodash from "lodash"; if (!axios.get || !lodash.map) throw new Error("none");',
 };
 
-/** write() → the first answer by the new code, asked for every millisecond; one save a second, the limit's in turn. */
+/** Measures from the write to the first answer by the new code, alternating with the limit. */
 export default async function reload() {
   const rows = [];
   for (const [what, imports] of Object.entries(KINDS)) {
     const [ours, limits] = [join(folder, `reload-${rows.length}.mjs`), join(folder, `reload-limit-${rows.length}.mjs`)];
     const code = (version) => answering(version, { name: `Reload ${rows.length}`, imports });
     writeFileSync(ours, code(0));
-    // Packages cost more where they have to be found and installed first: the limit has none.
+    // The limit runs without packages, because it does not find or install them.
     writeFileSync(limits, code(0).replace(imports, ""));
     const { session, endpoint } = await dev(ours);
     const limit = await startLimit("reload.mjs", limits);
@@ -43,7 +43,7 @@ export default async function reload() {
   return rows;
 }
 
-/** Each save at once after the answer to the one before, so that no process waits: a few in a row, the limit's in turn. */
+/** Saves without a pause, so that no spare process is ready. */
 async function backToBack() {
   const [ours, limits] = [join(folder, "back-to-back.mjs"), join(folder, "back-to-back-limit.mjs")];
   const code = (version) => answering(version, { name: "Back to back" });

@@ -16,7 +16,6 @@ const KINDS = {
   ],
 };
 
-/** An endpoint, 1 KB of JSON each, 4 s, in turn with the limit and with bare node:http: 50 connections, then one. */
 export default async function requests() {
   const rows = [];
   const bare = await startLimit("echo.mjs");

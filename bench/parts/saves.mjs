@@ -9,7 +9,6 @@ const BURSTS = 5;
 const SOURCES = 200;
 const MANY = 10_000;
 
-/** How long a save takes that comes after others, beside one of a single source with a second between saves. */
 export default async function saves() {
   run("up", "--detach");
   const path = join(folder, "saves.mjs");

@@ -8,7 +8,7 @@ const SINGLE = 200;
 const MANY = 2000;
 const ROUNDS = 3;
 
-/** 100 readers of one stream: 200 events, one run each, and how old each is when it arrives; then 2,000 events of one run, beside the limit. */
+/** Measures 200 single events, then 2,000 events of one run beside the limit. */
 export default async function streams() {
   run("up", "--detach");
   const source = emitter();
@@ -48,7 +48,6 @@ export default async function streams() {
   ];
 }
 
-/** What readers in a process of their own have seen, from the first frame to the last. */
 async function read(url, { key, events }, emit) {
   const words = [join(import.meta.dirname, "..", "readers.mjs"), url, key, String(READERS), String(events)];
   const readers = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "inherit"] });

@@ -2,7 +2,6 @@ import { AT_ONCE, api, memoryOf, post, round, run, said, untilRuns, workflowFold
 
 const WAITING = 10_000;
 
-/** 10,000 runs that wait for somebody: the server with them after a restart, beside one with none. */
 export default async function waiting() {
   const rows = [];
   const measure = async () => {
@@ -14,7 +13,7 @@ export default async function waiting() {
   const workflow = workflowFolder("waits", `{ concurrency: ${AT_ONCE} }`, { ask: "return $.flow.suspend(1e9);", after: "return 1;" });
   run("down");
   const empty = await measure();
-  // It is reached at another port by now.
+  // The endpoint's port changed with the restart.
   const [{ endpoint_url: url }] = (await api("GET", `/v1/workflows/${workflow.id}`)).triggers;
   for (let n = 0; n < WAITING; n += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, () => post(url, { n })));
   await untilRuns(workflow.id, "waiting", WAITING);

@@ -15,16 +15,12 @@ async function runsOf(id) {
   }
 }
 
-/** Words of a yardstick program of this folder: what it prints, as JSON. */
 function yardstick(file, ...words) {
   const { stdout } = spawnSync(process.execPath, [join(import.meta.dirname, "..", file), ...words.map(String)], { env, encoding: "utf8" });
   return JSON.parse(stdout);
 }
 
-/**
- * Three code steps, each committed with fsync: 3,000 runs whose requests came before, 50 at a time, ÷ the same three commits
- * by hand for 50 runs each; then 300 requests one by one, from the request to the commit of the last step. 3 rounds in turn.
- */
+/** Measures runs of three code steps, each committed with fsync, beside the bare commits. Then single requests, from the request to the last commit. */
 export default async function workflows() {
   const rows = [];
   run("up", "--detach", "--keep-invocations", "100000");

@@ -144,7 +144,7 @@ it("of two saves that follow each other within 50 ms the second one is seen, whe
 });
 
 it("a save is seen on a disk that sends no events, by polling", async () => {
-  // chokidar reads it: no watch of the system is used then.
+  // chokidar reads this variable and then polls instead of watching.
   vi.stubEnv("CHOKIDAR_USEPOLLING", "1");
   onTestFinished(() => void vi.unstubAllEnvs());
   const file = join(await temporaryFolder(), "a.mjs");

@@ -32,7 +32,6 @@ describe("a client", () => {
     expect(await everyPage(client.sources.list)).toEqual([]);
   });
 
-  /** A list of 250, of which others delete some between a page and the next. */
   function shrinking(remove: (left: number[], asked: number) => number[]) {
     let left = Array.from({ length: 250 }, (_none, n) => n);
     let asked = 0;
@@ -129,7 +128,7 @@ describe("a client", () => {
         "/v1/invocations/inv_1": { data: { id, source_id: "dc_1" } },
         "/v1/sources/dc_1": { data: { id: "dc_1", name_slug: id } },
         "/v1/users/me/webhooks": { page_info: { total_count: 1 }, data: [{ id: "wh_1" }, { id }] },
-        // What users have called so is theirs.
+        // Values that users named are not checked as ids.
         "/v1/sources/dc_2": { data: { id: "dc_2", configured_props: { id, folder_id: id } } },
         "/v1/sources/dc_1/state": { data: { id, some_id: id } },
       };
@@ -281,9 +280,7 @@ describe("a stream", () => {
     };
     expect(await goneAfter(first?.id)).toEqual([]);
     await client.events.delete(id, { start_id: first?.id, end_id: last?.id });
-    // The one of the run above came after them.
     expect(await goneAfter(first?.id)).toEqual([3]);
-    // Whoever asks for all that there is misses nothing.
     expect(await goneAfter("0-0")).toEqual([]);
     expect(await goneAfter(undefined)).toEqual([]);
   });

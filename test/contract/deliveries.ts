@@ -15,7 +15,6 @@ function webhook(id: Webhook["id"], more: Partial<Webhook> = {}): Webhook {
 
 const failed: Attempt = { at: now, durationMs: 3, result: { kind: "answered", status: 500, answer: "no" } };
 
-/** What every store promises about webhooks, subscriptions, deliveries and keys. */
 export function deliveryContract(open: () => Promise<Store>): void {
   async function withWebhook(more: Partial<Webhook> = {}) {
     const store = await open();
@@ -117,7 +116,6 @@ export function deliveryContract(open: () => Promise<Store>): void {
         expect(await listDue(store, "wh_1", { now: now + 10, limit: 9, after: delivery })).toEqual(order.slice(place + 1));
         expect(await listDue(store, "wh_1", { now: now + 10, limit: 1, after: delivery })).toEqual(order.slice(place + 1, place + 2));
       }
-      // It was delivered meanwhile.
       await store.recordAttempts([{ delivery: second, attempt: failed, verdict: { kind: "delivered" } }]);
       expect(await listDue(store, "wh_1", { now: now + 10, limit: 9, after: second })).toEqual(order.slice(1));
     });
@@ -194,7 +192,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
       await store.recordAttempts([{ delivery: waiting, attempt: failed, verdict: { kind: "retry", at: now + 5000 } }]);
       expect(await store.retryDeliveries("wh_1", { states: ["failed", "pending"], since: 0, now: now + 10 })).toBe(2);
       expect(await store.getDelivery(waiting.id)).toMatchObject({ state: "pending", attemptCount: 0, nextAt: now + 10 });
-      // The attempt of this one may be on its way.
+      // An attempt of this delivery may be in flight.
       await store.recordAttempts([{ delivery: due, attempt: failed, verdict: { kind: "retry", at: now + 5000 } }]);
       expect(await store.getDelivery(due.id)).toMatchObject({ state: "pending", attemptCount: 1, nextAt: now + 10 });
     });

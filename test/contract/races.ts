@@ -9,9 +9,8 @@ import { listDue } from "../support/due.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
-/** What every store promises when two hosts work on it at once; `reopen` gives the second one. */
+/** `reopen` returns a second host on the same store. */
 export function raceContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
-  /** Two hosts, and a source that the first one has opened. */
   async function hosts(): Promise<{ one: Store; other: Store; fence: number }> {
     const { store, reopen } = await open();
     await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));

@@ -6,7 +6,6 @@ import type { RunFiles } from "../../src/ports/run-files.ts";
 const [RUN, OTHER]: readonly [RunId, RunId] = ["run_0Vbjaaaaaaaaaaa", "run_0Vbjbbbbbbbbbbb"];
 const part = (path: string, text: string, more: object = {}) => ({ path, at: 0, bytes: Buffer.from(text), isLast: true, isExecutable: false, ...more });
 
-/** What every place for the files of runs promises. */
 export function runFilesContract(open: () => Promise<{ files: RunFiles; reopen: () => Promise<RunFiles> }>): void {
   describe("files of runs", () => {
     it("come back as they were written, also after a restart, and are those of their run alone", async () => {

@@ -7,14 +7,13 @@ import { temporaryFolder } from "../support/home.ts";
 
 const quiet: CallReport = { log: () => {}, respond: () => {} };
 
-/** A promise and what settles it; Node 20 has no Promise.withResolvers. */
+/** Node 20 does not have Promise.withResolvers. */
 function deferred(): { promise: Promise<void>; resolve: () => void } {
   let resolve = (): void => {};
   const promise = new Promise<void>((settle) => (resolve = settle));
   return { promise, resolve };
 }
 
-/** Code as the bundler makes it, with this for its run. */
 function unitCode(run: string, rest = ""): UnitCode {
   const code = `export default { name: "t", version: "1", props: { db: "$.service.db", http: { type: "$.interface.http", customResponse: true } }, ${rest} async run(event) { ${run} } };`;
   return {
@@ -36,7 +35,6 @@ function request(id: InvocationId, event: { [key: string]: string | number } = {
   };
 }
 
-/** What every runner promises. */
 export function runnerContract(open: () => Promise<Runner>): void {
   const noEvents = { late: () => {}, ended: () => {} };
 

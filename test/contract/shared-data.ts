@@ -12,7 +12,6 @@ export function account(id: AccountContent["id"], name: string, app = "demo"): A
 
 const hook: Webhook = { id: "wh_1", url: "http://127.0.0.1/", active: true, secret: "whsec_", oldSecrets: [], createdAt: now, updatedAt: now };
 
-/** What every store promises of what belongs to no source alone. */
 export function sharedDataContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
   describe("accounts", () => {
     it("come back as they were saved, by app and then by name", async () => {
@@ -107,10 +106,9 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
         [2],
       ]);
       expect(await at(now + 10)).toEqual([undefined, [["kept", 2]], [1]]);
-      // A later write takes what has expired with it: an earlier clock does not bring it back.
+      // The write deletes expired values, so an earlier clock does not restore them.
       await store.setDataStoreValue("a", "later", { value: 3, now: now + 10 });
       expect(await store.getDataStoreValue("a", "short", now)).toBeUndefined();
-      // A value that is set anew stays, whatever the one before was to do.
       await store.setDataStoreExpiry("a", "kept", now + 20);
       await store.setDataStoreValue("a", "kept", { value: 4, now: now + 15 });
       expect(await store.getDataStoreValue("a", "kept", now + 30)).toBe(4);
@@ -182,7 +180,7 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
   });
 }
 
-/** What every store promises of the form in which secrets lie in it. A store that seals them has a form of its own. */
+/** A store that seals secrets has its own format. */
 export function secretContract(open: () => Promise<{ store: Store }>): void {
   describe("secrets", () => {
     it("are sampled so that no key, and nothing that lies in clear, is missed", async () => {

@@ -57,14 +57,13 @@ function invocation(id: InvocationId, sourceId: DeployedId): Invocation {
   };
 }
 
-/** A run as it is committed. */
 export function run(fence: number, sourceId: DeployedId, id: InvocationId, parts: Partial<RunCommit> = {}): RunCommit {
   return { fence, invocation: invocation(id, sourceId), events: [], stateChanges: {}, logs: [], ...parts };
 }
 
 const event = (payload: string, channel = "") => ({ payload, channel });
 
-/** What every store promises; `open` gives one on a place of its own, `reopen` another on the same place. */
+/** `reopen` returns a second store on the same data. */
 export function storeContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
   async function withSource(): Promise<{ store: Store; reopen: () => Promise<Store>; id: DeployedId; fence: number }> {
     const { store, reopen } = await open();
@@ -117,7 +116,6 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const of = (n: number) => ({ ...component(`sc_${n}`), origin: { kind: "url", url: `http://localhost/${n % 2}` } as const });
       for (let n = 0; n < 450; n++) {
         await store.beginDeploy({ ...source(`dc_${n}`, `sc_${n}`), createdAt: now + (n % 225) }, of(n));
-        // Some never come to be.
         if (n % 9 !== 8) await store.finishDeploy(`dc_${n}`, []);
       }
       const listed = await store.listSources();
@@ -224,7 +222,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect((await store.getInvocation("inv_3"))?.version).toBe(3);
       await swapTo(4);
       await swapTo(5);
-      // It had begun before the swap, and ended after it.
+      // This run started before the swap and ended after it.
       await store.commit(run(fence, id, "inv_4", { invocation: { ...invocation("inv_4", id), version: 4 } }));
       expect((await store.listVersions(id)).slice(2)).toEqual([
         { number: 3, componentId: "sc_3", hash: "h3", declaredVersion: "1", origin: { kind: "inline" }, at: now + 3 },
@@ -247,7 +245,6 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
         const updatedAt = now + version;
         await store.swap({ ...source(id, `sc_${version}`), version, updatedAt }, { ...component(`sc_${version}`, true), hash: `h${version}` }, { timers: [] });
         const call: InvocationId = `inv_${version}`;
-        // Most of the first ones, and every fifth of the others.
         if (version < 40 || version % 5 === 0) await store.commit(run(fence, id, call, { invocation: { ...invocation(call, id), version } }));
       }
       const kept = (await store.listVersions(id)).map(({ number }) => number).toReversed();
@@ -649,7 +646,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       for (const n of [1, 2, 3]) await store.commit(run(fence, id, `inv_${n}`));
       expect((await store.listInvocations(id, { limit: 2 })).map((found) => found.id)).toEqual(["inv_3", "inv_2"]);
       expect((await store.listInvocations(id, { limit: 2, before: "inv_2" })).map((found) => found.id)).toEqual(["inv_1"]);
-      // One that is gone: whoever pages does not begin anew.
+      // A deleted cursor must not restart the list.
       expect(await store.listInvocations(id, { limit: 2, before: "inv_0" })).toEqual([]);
       expect(await store.listOutcomes(id, 2)).toEqual([
         { id: "inv_3", startedAt: now, durationMs: 5, outcome: { kind: "returned" } },

@@ -22,7 +22,6 @@ function waiting(path: string, until: number, kind: "delay" | "retry" = "delay")
   return record(path, { state: "waiting", pause: { kind, until, token: `token-${path}` } });
 }
 
-/** What stores promise of workflows and their runs. */
 export function workflowContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
   async function withWorkflow() {
     const { store, reopen } = await open();
@@ -237,7 +236,7 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       for (const [index, state] of (["failed", "succeeded", "failed"] as const).entries())
         await store.beginRun(workflowRun(`run_${index}`, { state, startedAt: now + index }), []);
       const ids = async (page: Parameters<Store["listRuns"]>[1]) => (await store.listRuns("p_a", page)).map(({ id }) => id);
-      // One that is gone: whoever pages goes on behind its place, and does not begin anew.
+      // A deleted cursor must not restart the list.
       expect(await ids({ limit: 9, before: "run_1a" })).toEqual(["run_1", "run_0"]);
       expect(await ids({ limit: 9, before: "run_" })).toEqual([]);
       expect(await ids({ limit: 2 })).toEqual(["run_2", "run_1"]);

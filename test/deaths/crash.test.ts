@@ -9,7 +9,6 @@ import { PdHome, type Server, killHard } from "../support/pd.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { eventually } from "../support/runtime.ts";
 
-/** Numbers between 0 and 1, the same in every run of the test. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -18,13 +17,12 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Ids of the events of a source. */
 async function storedIds(home: PdHome, source: string): Promise<number[]> {
   const events: unknown = await home.json("events", source, "-n", "1000");
   return Array.isArray(events) ? events.map((event) => Number(event.event.id)) : [];
 }
 
-/** Sends requests one after the other until the server is gone; the ids that were acknowledged, each told at once as well. */
+/** Returns the ids of the acknowledged requests. */
 async function sendUntilGone(url: string, firstId: number, onAcknowledged: () => void): Promise<number[]> {
   const acknowledged: number[] = [];
   for (let id = firstId; ; id++) {
@@ -133,7 +131,7 @@ describe("a server that is killed", () => {
     expect(await home.json("describe", "verb")).toMatchObject({ component_version: left.version, active: true });
     if (verb === "replay") await home.pd("db", "delete", "verb", "stop");
     if (verb === "delete") await home.pd("db", "delete", "verb", "gate");
-    // The server answers already while a source whose change was cut off is activated again.
+    // The server answers before it has reactivated a source whose change was interrupted.
     await expect.poll(() => home.json("db", "list", "verb")).toEqual(left.db);
     expect(await home.json("events", "verb")).toHaveLength("runs" in left.db ? 1 : 0);
     return expect(await home.json("run", "verb", "--event", passing)).toMatchObject({ outcome: "returned", event_count: 1 });
@@ -206,7 +204,6 @@ async function instants({ api }: Server, id: string): Promise<Instant[]> {
   return JSON.parse(JSON.stringify(data));
 }
 
-/** A source whose hooks and runs stop at a gate when they are given one. */
 function verbSource(version: number): string {
   return `export default {
   name: "Verb",
@@ -226,13 +223,12 @@ function verbSource(version: number): string {
 `;
 }
 
-/** Processes of components that belong to this home. */
 function childrenOf(home: PdHome): string[] {
   return readdirSync("/proc").filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-      // What stands around them is not counted.
+      // Excludes the sandbox around them.
       return command.startsWith(process.execPath) && command.includes(join(home.home, "run"));
     } catch {
       return false;
@@ -243,7 +239,7 @@ function childrenOf(home: PdHome): string[] {
 describe("a full disk", () => {
   it("costs no acknowledged event: what cannot be stored is refused, and the server lives on", async () => {
     const home = await PdHome.make();
-    // The shell's limit on the size of files stands for a disk that is full.
+    // Simulates a full disk.
     const server = await home.up([], { shell: "ulimit -f 1500" });
     const source = await home.json(
       "deploy",

@@ -6,7 +6,6 @@ import { temporaryFolder } from "../support/home.ts";
 
 const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 
-/** What `pd up` prints where its home is what bubblewrap makes of it. */
 function upWith(home: string, mount: readonly string[]): { status: number | null; printed: string } {
   const env = { ...process.env, PD_HOME: home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never", PD_SANDBOX: "belt", NO_COLOR: "1" };
   const words = ["--dev-bind", "/", "/", ...mount, "--", process.execPath, PD, "up"];

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/home.ts";
 import { PD, untilOutput } from "../support/pd.ts";
 import { codeOf } from "../../src/domain/errors.ts";
 
-/** A server to which somebody has left a file, and for which V8 keeps a profile in another one. */
+/** A server with an inherited open file, and with a profile that V8 writes. */
 async function serverWithFiles({ home, left }: { home: string; left: string }): Promise<number> {
   const env = { ...process.env, PD_HOME: home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never", NODE_OPTIONS: "--perf-basic-prof" };
   const shell = `exec 200>"${left}"; exec "${process.execPath}" "${PD}" up`;
@@ -24,7 +24,6 @@ async function serverWithFiles({ home, left }: { home: string; left: string }): 
   return pid;
 }
 
-/** Paths of what it has open; it opens and closes others meanwhile. */
 function openFilesOf(pid: number): readonly string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
     try {

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/home.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-/** A copy of the program, as an installation has it; with a driver of the database of its own, or with all packages of this one. */
+/** A copy of the program with its own database driver, or with all packages of this checkout. */
 async function installed({ ownDriver = false } = {}): Promise<string> {
   const folder = join(await temporaryFolder(), "program");
   await mkdir(folder);
@@ -50,7 +50,6 @@ describe("a server whose program is replaced under it", () => {
       const source = dataOf(await api.post("/v1/sources", { component_code: code }));
       expect(dataOf(await api.post(`/v1/sources/${String(source["id"])}/run`))).toMatchObject({ outcome: "returned", returned: answer });
     }
-    // What it has not done before, it can do as well.
     const delivered: string[] = [];
     const receiver = createServer((request, response) => {
       request.setEncoding("utf8").on("data", (text: string) => delivered.push(text));
@@ -90,7 +89,7 @@ describe("a server whose program is replaced under it", () => {
   });
 });
 
-/** A program that starts a server and stops it, twice, with `between` done before the second time; the lines that it prints. */
+/** Starts and stops a server twice, with `between` in between. */
 async function startedTwice(program: string, { before = "", between }: { before?: string; between: string }): Promise<readonly string[]> {
   const script = join(program, "embeds.mjs");
   await writeFile(

@@ -18,13 +18,11 @@ interface Base {
   readonly good: string;
   readonly bad: string;
   readonly workflow: string;
-  /** Path of its endpoint. */
   readonly endpoint: string;
 }
 
 let made: Promise<Base> | undefined;
 
-/** A home in which all is deployed and has run, made once and copied for each test. */
 function base(): Promise<Base> {
   return (made ??= makeBase());
 }
@@ -46,7 +44,6 @@ afterAll(async () => {
   if (made !== undefined) await rm((await made).home, { recursive: true, force: true });
 });
 
-/** A server on a copy of that home, with rows changed by another hand. */
 async function startWith(...damages: readonly ((of: Base) => string)[]): Promise<{ server: TestServer; of: Base }> {
   const of = await base();
   const home = await temporaryFolder();
@@ -144,7 +141,6 @@ describe("a row that is no JSON any more:", () => {
     expect((await server.client.workflows.list()).data).toMatchObject([{ id: of.workflow, name: "Test flow", warnings }]);
     const told = (await server.client.server.checkup()).filter(({ level }) => level !== "good").map(({ text }) => text);
     expect(told.join("\n")).toContain("Cannot read the workflow");
-    // One that can be read and has its name is found by its slug.
     const other = await deployWorkflow(server, workflowOf({ greet: codeStep("return 2;") }));
     expect(await server.client.workflows.get(String(other.record["name_slug"]))).toMatchObject({ id: other.id });
     await server.client.workflows.delete(of.workflow);

@@ -6,13 +6,11 @@ import { Gate } from "../support/gate.ts";
 import { PdHome, killHard } from "../support/pd.ts";
 import { codeStep, workflowOf } from "../support/workflows.ts";
 
-/** Writes a folder, and returns its path. */
 async function folderOf(home: PdHome, files: Record<string, string>, name = "flow"): Promise<string> {
   for (const [path, text] of Object.entries(files)) await home.file(join(name, path), text);
   return join(home.folder, name);
 }
 
-/** Kills of one round of the test; by hand more are worth the time. */
 const KILLS = Number(process.env["KILLS"] ?? 10);
 const STEPS = Array.from({ length: 10 }, (_empty, index) => `step${index}`);
 
@@ -50,7 +48,7 @@ describe("a server with workflows that is killed", () => {
 
   it("in any step: each step's commit is there once, in order, and no acknowledged request is lost", async () => {
     const home = await PdHome.make();
-    // Every other step is in Python, which emits nothing: what it returns is told by the step after it.
+    // Python steps emit nothing, so the next step emits their return value.
     const isPython = (index: number): boolean => index % 2 === 1;
     const python = (namespace: string): string =>
       `import time\ndef handler(pd):\n    time.sleep(0.015)\n    return {"n": pd.steps["trigger"]["event"]["body"], "step": "${namespace}"}\n`;
@@ -76,7 +74,6 @@ describe("a server with workflows that is killed", () => {
     for (let n = 0; n < KILLS; n++) {
       const answer = await fetch(`${server.endpointUrl}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: String(n) });
       expect(answer.status).toBe(200);
-      // Each kill meets another step.
       const met = STEPS[n % STEPS.length];
       await eventually(async () => {
         const { data: events } = await server.api.get("/v1/workflows/test-flow/event_summaries?limit=1000");

@@ -13,14 +13,13 @@ function stepsOf(text: string): readonly Step[] {
   return read.workflow.steps;
 }
 
-/** What a step comes to in these tests: its own path, and what a branch or a loop decides by its name. */
 function resultOf({ path, step }: StepCall, decide: (call: StepCall) => StepResult["decision"]): StepResult {
   if (step.kind === "code") return { exports: { $return_value: path } };
   const decision = decide({ path, step, steps: {} });
   return { exports: {}, ...(decision === undefined ? {} : { decision }) };
 }
 
-/** Runs to the end, one call after the other in the order that `pick` says; the order of the calls. */
+/** Returns the order of the calls. */
 function runAll(steps: readonly Step[], decide: (call: StepCall) => StepResult["decision"], pick: (count: number) => number = () => 0, loops?: Loops) {
   const results = new Map<string, StepResult>();
   const order: string[] = [];
@@ -109,7 +108,7 @@ describe("what comes next in a run", () => {
     const straight = runAll(steps, decide);
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(9)), (picks) => {
-        // What is remembered of loops changes nothing.
+        // The memory of loops must not change the result.
         const other = runAll(steps, decide, () => Number(picks.next().value), new Map());
         expect(new Set(other.order).size).toBe(other.order.length);
         expect(other.order.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(straight.order.toSorted((a, b) => (a < b ? -1 : 1)));

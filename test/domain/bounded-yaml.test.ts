@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readYaml } from "../../src/domain/bounded-yaml.ts";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
 
-/** CPU that a call takes, in ms. It was seconds to days for most of these. */
+/** CPU time in ms. Most of these calls once took seconds to days. */
 function cpuOf(call: () => unknown): number {
   const before = process.cpuUsage();
   call();
@@ -10,7 +10,7 @@ function cpuOf(call: () => unknown): number {
   return (user + system) / 1000;
 }
 
-/** 250 ms on a quiet machine, where none takes more than 200; more only means that others use the machine as well. */
+/** An idle machine needs at most 200 ms. The rest allows for other load. */
 const BOUND_MS = 1000;
 
 const nested = (open: string, close: string, depth: number): string => open.repeat(depth) + close.repeat(depth);

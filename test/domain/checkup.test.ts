@@ -18,7 +18,6 @@ const FINE: CheckedFacts = {
 };
 const good = { slug: "s", active: true, problems: [], failed: [] };
 
-/** What is said beyond that all is well. */
 function said(facts: Partial<CheckedFacts>): string[] {
   return findingsOf({ ...FINE, ...facts })
     .filter(({ level }) => level !== "good")

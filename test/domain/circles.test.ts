@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inCircles } from "../../src/domain/circles.ts";
 
-/** Who hears whom, as `listener < emitter`, with the channel behind it. */
+/** Each line is `listener < emitter channel`. */
 function circlesOf(...lines: readonly string[]): readonly string[] {
   return inCircles(
     lines.map((line) => {

@@ -8,7 +8,6 @@ const emit = (id?: string | number, ts?: string | number): Emit => ({
   ...(ts === undefined ? {} : { ts }),
 });
 
-/** Ids kept of several runs after one another. */
 function keep(strategy: DedupeStrategy | undefined, ...runs: Emit[][]): { kept: unknown[][]; cache: DedupeCache; warnings: string[] } {
   let cache: DedupeCache = {};
   const warnings: string[] = [];

@@ -13,7 +13,7 @@ describe("the table of apps", () => {
     const names = fields.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     const known = [...names, ...(oauth === undefined ? [] : FROM_OAUTH)];
-    // Every address of a provider can be filled before anybody has signed in.
+    // The URLs of a provider must not need values from a login.
     const given = Object.fromEntries(fields.filter(({ optional, secret }) => optional !== true && secret !== true).map(({ name }) => [name, "x"]));
     for (const url of [oauth?.authorizeUrl, oauth?.tokenUrl, oauth?.deviceUrl, oauth?.refreshUrl].filter((address) => address !== undefined)) {
       const { text, missing } = fillAddress(url, withDefaults(app, given));
@@ -23,7 +23,6 @@ describe("the table of apps", () => {
     if (probe === undefined) return;
     const values = Object.fromEntries(known.map((name) => [name, fields.find((field) => field.name === name)?.default ?? "example.com"]));
     const { url, headers, missing } = probeRequest(probe, values);
-    // What is told of it shows no secret, wherever the app wants it.
     const open = new Set(fields.filter(({ secret }) => secret !== true).map(({ name }) => name));
     const hushed = Object.fromEntries(known.map((name) => [name, open.has(name) ? "x" : "hush"]));
     expect(shownAddress(probe, app, hushed)).not.toContain("hush");

@@ -4,7 +4,6 @@ import { type FormFile, readMultipart } from "../../src/domain/request-body/mult
 const A = 'Content-Disposition: form-data; name="a"';
 const B = 'Content-Disposition: form-data; name="b"';
 
-/** Fields of a form whose boundary is X; a file by its name, type and bytes as latin1. */
 function fieldsOf(body: string | Buffer, boundary = "X", most = 100) {
   const form = readMultipart(Buffer.from(body), boundary, most);
   if ("problem" in form) return form.problem;

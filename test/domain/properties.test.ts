@@ -1,4 +1,3 @@
-/** Whatever a stranger sends: parsers answer or refuse, and never hang, overflow or throw something else. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readDefinition } from "../../src/domain/component.ts";
@@ -95,7 +94,7 @@ describe("a parser", () => {
         ),
         (text) => {
           const parsed = parsePackageImport(text);
-          // "0.." may be the name of a package: as a part of a path it leads nowhere else.
+          // "0.." may be a package name: as part of a path it does not lead elsewhere.
           if (parsed !== undefined) expect(parsed.name).toMatch(/^(@[^./:@\\][^/:@\\]*\/)?[^./:@\\][^/:@\\]*$/);
           if (isVersionOrTag(text)) expect(text).not.toMatch(/[/:@]/);
           if (isKey(text) || isAppSlug(text)) expect(text).toMatch(/^[\w-]+$/);

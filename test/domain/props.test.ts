@@ -3,7 +3,6 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { checkProps } from "../../src/domain/props/check-props.ts";
 import { readProps } from "../../src/domain/props/read-props.ts";
 
-/** Checks given values against declarations as a component writes them. */
 function check(declared: unknown, given: JsonObject = {}): { values: JsonObject; problems: string[] } {
   const { values, problems } = checkProps(readProps(declared).props, given);
   return { values, problems: problems.map(({ prop, problem }) => `${prop} ${problem}`) };

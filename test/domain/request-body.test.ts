@@ -9,7 +9,6 @@ type Headers = Readonly<Record<string, string>>;
 const JSON_TYPE = { "content-type": "application/json" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-/** What a component sees of a body that is sent so. */
 async function read(headers: Headers, body: string | Uint8Array, query = "") {
   const bytes = Buffer.from(body);
   const isText = bytes.equals(Buffer.from(bytes.toString()));

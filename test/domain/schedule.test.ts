@@ -4,7 +4,6 @@ import { HOURLY, type Schedule, countInstants, describeSchedule, nextInstant, pa
 const at = (text: string): number => Date.parse(text);
 const cron = (expression: string, timezone: string): Schedule => ({ kind: "cron", expression, timezone });
 
-/** The next instants after a time, as ISO texts. */
 function nextOnes(schedule: Schedule, after: string, count: number): string[] {
   const found: string[] = [];
   for (let time = at(after); found.length < count;) {

@@ -27,7 +27,7 @@ function strictly(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** How code that is nobody's enemy writes a secret. */
+/** How code without bad intent writes a secret. */
 const WAYS: readonly [how: string, write: (secret: string) => string][] = [
   ["as it is", (secret) => `x ${secret} y`],
   ["as JSON", (secret) => JSON.stringify({ secret })],
@@ -65,7 +65,6 @@ function inAscii(json: string): string {
   return json.replaceAll(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** What is put into Base64 with a secret in it. */
 const PACKED: readonly [what: string, pack: (secret: string, beside: string) => string][] = [
   ["the password of Basic", (secret, beside) => `${beside}:${secret}`],
   ["the name of Basic", (secret, beside) => `${secret}:${beside}`],
@@ -74,7 +73,6 @@ const PACKED: readonly [what: string, pack: (secret: string, beside: string) => 
   ["a token by itself", (secret) => secret],
 ];
 
-/** Alphabets and surroundings of Base64. */
 const PACKINGS: readonly [how: string, write: (text: string) => string, read: (text: string) => string][] = [
   ["Base64", (text) => Buffer.from(text).toString("base64"), (text) => Buffer.from(text, "base64").toString("latin1")],
   ["Base64 for URLs", (text) => Buffer.from(text).toString("base64url"), (text) => Buffer.from(text, "base64url").toString("latin1")],
@@ -90,7 +88,6 @@ describe("a secret", () => {
     for (const secret of SECRETS) {
       const shown = starsOver(write(secret), formsOf([secret]));
       expect(shown).toContain(STARS);
-      // No five letters of it are left.
       for (const part of secret.match(/[a-z0-9]{5}/gi) ?? []) if (!/BEGIN|END|KEY/.test(part)) expect(shown).not.toContain(part);
     }
   });
@@ -102,7 +99,7 @@ describe("a secret", () => {
         for (let beside = 0; beside < 7; beside++) {
           const shown = starsOver(write(pack(secret, "~^~^~^~".slice(0, beside))), forms);
           expect([what, shown]).toEqual([what, expect.stringContaining(STARS)]);
-          // Not three letters of it can be had from what is left on either side, whatever is put before that.
+          // Decoding the rest must not reveal three letters of the secret, with any padding before it.
           const left = shown.split(STARS).flatMap((text) => ["", "A", "AA", "AAA"].map((lead) => read(lead + text)));
           for (const part of secret.match(/[a-z0-9]{3}/gi) ?? []) for (const text of left) expect(text).not.toContain(part);
         }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
 import { everyStep } from "../../src/domain/workflow/workflow.ts";
 
-/** As the hosted platform's export writes it. */
+/** Written like an export of the hosted platform. */
 const EXPORTED = `schema: workflow/2022.04
 name: Top tracks, daily
 settings:
@@ -57,7 +57,6 @@ steps:
   steps: [{ namespace: each, uses: ./each.mjs, props: { n: "{{item}}", list: [1, null, true] } }]
 `;
 
-/** Lines with what is wrong there. */
 function problemsOf(text: string): string[] {
   const read = readWorkflow(text);
   return read.kind === "invalid" ? read.problems.map(({ line, problem }) => `${line}: ${problem}`) : [];

@@ -81,7 +81,7 @@ describe("pd", () => {
     expect((await home.pd("emit", "my-echo", newest)).stdout).toMatch(/^Emitted \d+-3 again, as \d+-4\n$/);
     expect((await home.pd("events", "my-echo", "-n", "1")).stdout).toBe('{"n":2}\n');
 
-    // By hand an HTTP source gets what an empty request would give it.
+    // A manual run of an HTTP source gets an empty request.
     expect((await home.pd("run", "my-echo")).code).toBe(0);
     expect(await home.pd("db", "set", "my-echo", "key", '{"a":1}')).toMatchObject({ code: 0 });
     expect((await home.pd("db", "get", "my-echo", "key")).stdout).toBe('{"a":1}\n');
@@ -92,7 +92,7 @@ describe("pd", () => {
     await home.pd("stores", "set", "shared", "nothing", "null");
     expect([await home.json("db", "list", "my-echo"), await home.json("stores", "show", "shared")]).toEqual([{ nothing: null }, { nothing: null }]);
     expect(await home.pd("stores", "create", "..")).toMatchObject({ code: 1, stderr: expect.stringContaining("neither . nor ..") });
-    // Every object has it.
+    // Every JavaScript object has these keys.
     for (const words of [
       ["db", "get", "my-echo", "toString"],
       ["stores", "get", "shared", "toString"],
@@ -253,7 +253,7 @@ describe("pd", () => {
       ),
     ]);
     expect((await home.pd("delete", "my-source-2", "--yes")).code).toBe(0);
-    // What is gone is not taken for another of that name.
+    // A deleted slug must not match another source by its name.
     const again = await home.pd("delete", "My Source", "--yes");
     expect([again.code, again.stderr]).toEqual([
       1,
@@ -496,7 +496,7 @@ describe("pd", () => {
     const pd = `${process.execPath} ${PD}`;
     expect(await isWhole(`${pd} help > /dev/full`)).toEqual([1, "Error: The output is not whole: ENOSPC: no space left on device, write\n"]);
     expect((await isWhole(`${pd} --version > /dev/full`))[0]).toBe(1);
-    // A disk that takes a part of it.
+    // Simulates a disk that takes only a part.
     expect(await isWhole(`ulimit -f 1; ${pd} help > help.txt`)).toEqual([1, "Error: The output is not whole: EFBIG: file too large, write\n"]);
     expect(await isWhole(`${pd} help > help.txt`)).toEqual([0, ""]);
   });
@@ -514,7 +514,7 @@ describe("pd", () => {
     await killHard(first.child);
     await expect.poll(stderr).toBe("The connection to the server was cut off; connecting again\n");
     await home.upInProcess();
-    // What a source does is told once, to those who look.
+    // Observations only reach readers that are connected.
     const gap = "What happened meanwhile is not among this: pd logs http-plain --no-follow shows it";
     await expect.poll(stderr).toBe(`The connection to the server was cut off; connecting again\nConnected again\n${gap}\n`);
   });
@@ -742,7 +742,7 @@ describe("pd run-action", () => {
     expect(await returned("--prop", "any=[1]", "--prop", "text=[1]")).toEqual([[1], "[1]"]);
     expect(await returned("--prop", "any=7", "--prop", "text=7")).toEqual([7, "7"]);
     expect(await returned("--prop", "any=seven", "--prop", "text=x")).toEqual(["seven", "x"]);
-    // A file of JSON says what is a text.
+    // A JSON file distinguishes strings from numbers.
     expect(await returned("--props", await home.file("props.json", '{"any":"7","text":"7"}'))).toEqual(["7", "7"]);
   });
 });

@@ -10,7 +10,6 @@ const CODE = `export default { name: "Orders", version: "1", dedupe: "unique",
   },
   run(event) { this.db.set("cursor", 1); this.$emit(event, { id: 1, summary: "First\\norder" }); } };`;
 
-/** A home with one of everything, and what is offered behind some words. */
 async function filled() {
   const home = await PdHome.inProcess();
   await home.up();

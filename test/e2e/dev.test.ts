@@ -24,7 +24,6 @@ export default {
 
 interface Session {
   readonly child: ChildProcess;
-  /** Everything that was shown so far. */
   readonly shown: () => string;
   readonly endpoint: string;
   readonly id: string;
@@ -45,7 +44,6 @@ interface Terminal {
   readonly closed: Promise<unknown>;
 }
 
-/** `pd dev` as a person sees it. */
 function startOnTerminal(home: PdHome, words: string, env: Record<string, string> = {}): Terminal {
   const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${PD} dev ${words}" /dev/null; exit`, env });
   return { terminal, shown: collect(terminal, "stdout"), press: (text) => void terminal.stdin?.write(text), closed: once(terminal, "close") };
@@ -80,9 +78,9 @@ describe("pd dev", () => {
     await writeFile(lib, 'export const end = "?";');
     await until(session.endpoint, "two?");
     await eventually(async () => session.shown().includes("◆ event an event of two"));
-    // The next request may begin before the end of the run that has answered the last one is told.
+    // The next request may start before the session shows the end of this run.
     expect(session.shown()).toMatch(/▶ run {3}GET \/\n[^]*?│ log {3}running one {2}dev\.ts:7\n[^]*?✔ done {2}\d+ ms, 1 event {2}inv_\w+\n/);
-    // It is told once it is stored, and calls that waited for it come first.
+    // The session shows this once the version is stored.
     await eventually(async () => session.shown().includes("↻ new   now runs version 0.0.1"));
     await stop(session);
   });
@@ -96,7 +94,7 @@ describe("pd dev", () => {
     await home.file("src/more/index.ts", 'export const end = " from a folder";');
     await home.file("src/more.js", 'export const end = " from a file";');
     await until(session.endpoint, "two from a file");
-    // The compiler prefers it, and no text names another module.
+    // The compiler prefers the .ts file, although no text changed.
     await home.file("src/more.ts", 'export const end = " in TypeScript";');
     await until(session.endpoint, "two in TypeScript");
     await stop(session);
@@ -151,7 +149,7 @@ describe("pd dev", () => {
     await until(session.endpoint, "one of an added file");
     await home.file("src/added.ts", 'export const end = " of the same file";');
     await until(session.endpoint, "one of the same file");
-    // On a machine that stands still meanwhile, half a save may lie there for as long as one that is meant.
+    // On a machine that stalls, the session may read half a save and show an error.
     expect([longestMs < 20, session.shown().includes("Error")]).not.toEqual([true, true]);
     await stop(session);
   });
@@ -185,7 +183,7 @@ describe("pd dev", () => {
     const begun = home.spawn(["dev", path]);
     await eventually(() => isWaitedFor(first));
     begun.kill("SIGTERM");
-    // The compiler itself is given up after 30 s.
+    // Sooner than the compiler's timeout of 30 s.
     await expect.poll(() => begun.exitCode, { timeout: 20_000 }).toBe(0);
 
     const code = 'export default { name: "t", version: "1", run() {} };';
@@ -256,7 +254,7 @@ describe("pd dev", () => {
     expect(await answer(first.endpoint)).toBe("two!");
     await eventually(async () => first.shown().includes("an event of two") && second.shown().includes("an event of two"));
     expect(second.shown().match(/↻ new/g)).toHaveLength(1);
-    // Whoever is killed holds nothing back: the next save is the other's.
+    // A killed session must not keep the other one from saving.
     await killHard(first.child);
     await home.file("source.ts", version("three"));
     await eventually(async () => second.shown().includes("The other pd dev has ended: this one saves from now on"));
@@ -353,7 +351,6 @@ describe("pd dev", () => {
     press("q");
     await closed;
     if (whose === "of its own") return;
-    // The session has ended before that: a load that takes so long would have failed.
     gate.release();
     await until(/Endpoint: (\S+)/.exec(shown())?.[1] ?? "", "two!");
   });
@@ -403,7 +400,7 @@ describe("pd dev", () => {
     press("i");
     const page = join(home.home, "open.html");
     await expect.poll(() => readFile(opened, "utf8")).toBe(`${pathToFileURL(page).href}\n`);
-    // What a program is started with is seen by others: the ticket stands in a file of the owner's.
+    // Other users can read a program's arguments, so the ticket is in a private file.
     expect(await readFile(page, "utf8")).toMatch(new RegExp(`url=${/Inspector: (\S+)/.exec(shown())?.[1]}#ticket=\\w{32}"`));
     expect((await stat(page)).mode & 0o777).toBe(0o600);
     await killHard(terminal);

@@ -16,7 +16,6 @@ const ORDERS = `export default {
 };
 `;
 
-/** The newest event of a source, with the run that emitted it. */
 async function newest(home: PdHome, source: string): Promise<{ id: string; run: string }> {
   const [event] = Object.values(await home.json("events", source));
   return { id: String(Object(event)["id"]), run: String(Object(Object(event)["metadata"])["invocation_id"]) };

@@ -20,7 +20,7 @@ interface Exported {
   readonly runtime?: string;
 }
 
-/** An exported folder, as Git sync writes it. */
+/** A folder as Git sync exports it. */
 function folderOf({ id, name, head = "", props = "", code = STEP, runtime = "nodejs20.x" }: Exported): Record<string, string> {
   const file = `code/entry.${runtime.startsWith("python") ? "py" : "js"}`;
   const folder = `project/${name.toLowerCase().replaceAll(" ", "-")}-${id}`;
@@ -50,7 +50,6 @@ async function repository(home: PdHome): Promise<string> {
   return join(home.folder, "repo");
 }
 
-/** The report as `--json` gives it, by name. */
 function reportOf(stdout: string): Record<string, JsonObject> {
   const report = parseJson(stdout);
   return Object.fromEntries((Array.isArray(report) ? report.filter(isJsonObject) : []).map((one) => [String(one["name"]), one]));
@@ -109,7 +108,7 @@ describe("pd import of a synced repository", () => {
     expect(reportOf(second.stdout)["Wants"]?.["todo"]).toEqual([]);
     expect((await home.pd("run", "wants", "--json")).stdout).toContain('"$return_value":["t","eu"]');
 
-    // The next one needs none of it said again, and only what a person has changed is deployed again.
+    // The third import keeps earlier answers, and only deploys what a person has changed.
     await home.file(Object.keys(REPOSITORY).find((name) => name.includes("p_aaaaaa5/code")) ?? "", "");
     await home.file(`repo/project/broken-p_aaaaaa5/code/entry.js`, STEP);
     const third = await home.pd("import", path, "--yes", "--json");
@@ -156,7 +155,7 @@ describe("pd import of a synced repository", () => {
   });
 });
 
-/** An archive as far as the documentation tells, with the names of the documented interface. */
+/** Follows the documentation of the archive format. */
 function archive(workflows: readonly JsonObject[], entries: readonly JsonObject[]): Uint8Array {
   const files = workflows.map((workflow): [string, Uint8Array] => [`team/${String(workflow["id"])}.json`, strToU8(JSON.stringify(workflow))]);
   return zipSync({
@@ -202,7 +201,6 @@ describe("pd import of a project's ZIP", () => {
     expect(await readFile(join(folder, "workflow.yaml"), "utf8")).toContain("plain: kept");
     expect(await readFile(join(folder, "workflow.yaml"), "utf8")).not.toContain("redacted");
     expect(await readFile(join(folder, "py/entry.py"), "utf8")).toContain("def handler");
-    // What a person has changed in the folder stays.
     await writeFile(join(folder, "code/entry.js"), `// mine\n${STEP}`);
     const again = reportOf((await home.pd("import", path, "--yes", "--json")).stdout)["From a ZIP"];
     expect([again?.["result"], again?.["notes"]]).toEqual([
@@ -288,7 +286,7 @@ describe("pd import --from pipedream", () => {
     const { stdout, stderr } = await home.pd("import", "--from", "pipedream", "p_abc1234", "p_none000", "--yes", "--json");
     const report = Object.values(reportOf(stdout));
     expect(report.map(({ result }) => result)).toEqual(["failed", "left"]);
-    // The registry of this test has no demo-send: all that can be done is done, and said.
+    // The registry of this test lacks demo-send. The import does the rest.
     expect(JSON.stringify(report)).toContain("demo-send");
     expect(JSON.stringify(report)).toContain("record not found");
     expect(await readFile(join(home.folder, "workflows", "p-abc1234-p_abc1234", "count/entry.js"), "utf8")).toContain("return 1;");

@@ -165,7 +165,7 @@ describe("pd apply", () => {
     expect(back.stdout).toMatch(/~ max_concurrency: 1 → null\n.*~ allow_run: true → false/);
     await writeFile(join(folder, "pd.yaml"), project(", allow_run: true, max_concurrency: 2"));
     await home.pd("apply", folder, "--yes", "--allow-run", "cities");
-    // What it may do already wants no more consent.
+    // Granted rights need no new consent.
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
     expect(await home.json("describe", "cities")).toMatchObject({ allow_run: true, max_concurrency: 2 });
     await writeFile(join(folder, "pd.yaml"), project(""));
@@ -195,7 +195,7 @@ describe("pd apply", () => {
 
   it("shows every right that it would grant, also to what is new, and gives a stranger's code no variable before somebody has agreed", async () => {
     const home = await PdHome.inProcess({ AWS_SECRET_ACCESS_KEY: "of-the-user", TEAM_URL: "http://127.0.0.1:9/hook" });
-    // A plan loads the code, to know what it declares: it would say so if it got a variable then.
+    // A plan loads the code, which would throw if it got a variable.
     const code = `if (process.env.STOLEN) throw new Error("got " + process.env.STOLEN);\n${poller("one")}`;
     const file = `sources:
   cities:
@@ -220,7 +220,7 @@ workflows:
     expect(planned.stdout).not.toContain("of-the-user");
     const { steps } = await home.json("apply", folder, "--dry-run");
     expect(steps).toMatchObject([{ name: "cities", rights: expect.arrayContaining([{ kind: "programs", what: "" }]) }, { name: "greet" }]);
-    // Nobody can be asked here, and --yes alone says nothing of programs.
+    // No terminal can be asked here, and --yes does not grant the right to run programs.
     const refused = await home.pd("apply", folder, "--yes");
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-run cities") });
     expect(await home.json("list")).toEqual([]);
@@ -229,7 +229,6 @@ workflows:
     expect((await home.pd("apply", folder, "--yes", "--allow-run", "cities")).code).toBe(0);
     const again = await home.pd("apply", folder, "--yes", "--allow-run", "cities");
     expect(again.stdout).not.toContain("!");
-    // What changes is told, and what stays is not told again.
     await writeFile(join(folder, "pd.yaml"), file.replace("NODE_ENV: test", "NODE_ENV: other"));
     const changed = await home.pd("apply", folder, "--dry-run");
     expect(changed.stdout.split("\n").filter((line) => line.includes("!"))).toEqual(["    ! gets the environment variable NODE_ENV"]);
@@ -332,7 +331,7 @@ webhooks:
     const folder = await folderWith(home, "sources:\n  tick: { component: Tick }\n");
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 to create");
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is");
-    // Other code under the same key and version.
+    // Different code under the same key and version.
     await home.pd(
       "update",
       "tick",
@@ -486,7 +485,7 @@ describe("pd export", () => {
     expect((await other.pd("apply", out)).stdout).toContain("8 as it is\n");
     expect(await other.json("describe", "cities")).toMatchObject({ configured_props: { city: "Berlin" } });
 
-    // What stands for ids of a workflow's file goes along; what cannot be said in the file is told.
+    // Bound ids of the workflow's file are exported. Settings that the file cannot express are reported.
     const elsewhere = "triggers:\n- id: ti_elsewhere\n- id: dc_elsewhere\n";
     for (const name of ["workflow.yaml", "say/entry.mjs"]) {
       const text = WORKFLOW[`greet/${name}` as keyof typeof WORKFLOW].replace("name: greet\n", `name: bound\n${elsewhere}`);

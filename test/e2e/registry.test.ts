@@ -7,7 +7,6 @@ import { PdHome, collect, untilOutput } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
-/** A checkout as people have it: apps with files that they share. */
 async function checkout(home: PdHome, folder: string, version = "0.0.1"): Promise<string> {
   await home.file(`${folder}/components/shop/shop.app.mjs`, 'export default { type: "app", app: "shop", methods: { label() { return "shop" } } };');
   await home.file(
@@ -108,7 +107,7 @@ describe("components by key", () => {
     await home.pd("registry", "add", folder);
     await home.json("deploy", "shop-new-order", "--prop", "size=s", "--import", await home.file("early.mjs", "globalThis.early = 1;"));
     expect((await home.pd("update", "new-order", "--latest")).stderr).toContain("new-order runs the newest code already (version 0.0.1)");
-    // What else is asked for is done all the same.
+    // The other requested changes still apply.
     const renamed = await home.json("update", "new-order", "--latest", "--prop", "size=l", "--yes");
     expect(renamed).toMatchObject({ component_version: "0.0.1", configured_props: { size: "l" } });
     expect(
@@ -217,7 +216,7 @@ describe("pd dev", () => {
     const shown = untilOutput(session, (text) => text.includes("+"));
     await home.file("action.mjs", code("two"));
     expect(await shown).toMatch(/-\s+"one",\n\+\s+"two",/);
-    // A save is a truncation and a write.
+    // An editor saves with a truncation and a write.
     for (const word of ["three", "four"]) {
       await writeFile(path, "");
       await new Promise((done) => setTimeout(done, 40));

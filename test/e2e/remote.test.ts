@@ -28,12 +28,11 @@ interface Two<There> {
   readonly elsewhere: PdHome;
 }
 
-/** Two servers: one at home, and one elsewhere that the home is logged in to as `there`. */
+/** The home is logged in to the other server as `there`. */
 function twoServers(): Promise<Two<InProcess>> {
   return loggedIn((elsewhere) => elsewhere.upInProcess());
 }
 
-/** The same, the one elsewhere in a process of its own. */
 function twoServersApart(words: readonly string[] = []): Promise<Two<Server>> {
   return loggedIn((elsewhere) => elsewhere.up(words));
 }
@@ -345,7 +344,6 @@ steps:
     uses: ./count/entry.js
 `);
     expect((await home.pd("pull", "p_abc1234", "--from", "pipedream", "--yes")).stderr).toContain("it exists");
-    // Without the action of an app that nobody has published, it is deployed and runs.
     const yaml = await readFile(join(folder, "workflow.yaml"), "utf8");
     await home.file("p-abc1234-p_abc1234/workflow.yaml", yaml.replace(/ {2}- namespace: send[\s\S]*? {2}- namespace: count/, "  - namespace: count"));
     const deployed = await home.pd("deploy", folder);
@@ -441,7 +439,7 @@ describe("webhooks on the command line", () => {
     const back = await home.pd("webhooks", "update", id, "--activate");
     expect(back.stderr).toContain(`It missed 1 while it was inactive: pd webhooks update ${id} --replay-missed delivers them`);
     expect((await home.pd("webhooks", "update", id, "--replay-missed")).stdout).toContain("1 that it missed are delivered now");
-    // The receiver has it before its answer is noted.
+    // The receiver gets the message before its answer is recorded.
     const [delivery] = await eventually(async () => {
       const found = (await home.json("deliveries", id)) as unknown as JsonObject[];
       return found[0]?.["state"] === "delivered" && found;

@@ -6,7 +6,6 @@ import { PdHome } from "../support/pd.ts";
 import { Receiver } from "../support/receiver.ts";
 import { TokenServer } from "../support/token-server.ts";
 
-/** Each is planted in another way. */
 const PLANTED = ["hush-field", "hush-json", "hush-refresh", "hush-access", "hush-client", "hush-prop", "hush-request", "hush-env", "hush-new"];
 
 const SOURCE = `export default { key: "demo-uses", name: "uses", version: "1", props: { db: "$.service.db", demo: { type: "app", app: "demo" }, raw: { type: "app", app: "raw" },
@@ -109,7 +108,7 @@ it("no secret is in any file, answer or output of a session", async () => {
   expect(leaks).toEqual([]);
 });
 
-/** What every call of the API answers that only reads, but for streams. */
+/** Calls all GET routes except streams. */
 async function everyAnswer(home: PdHome, source: JsonObject): Promise<{ path: string; status: number; text: string }[]> {
   const { api_url: url } = JSON.parse(await readFile(join(home.home, "server.json"), "utf8"));
   const key = (await readFile(join(home.home, "api-key"), "utf8")).trim();

@@ -7,7 +7,6 @@ import { codeStep, workflowOf } from "../support/workflows.ts";
 import { eventually } from "../support/eventually.ts";
 import { SmtpServer } from "../support/smtp-server.ts";
 
-/** Writes a folder, and returns its path. */
 async function folderOf(home: PdHome, files: Record<string, string>, name = "flow"): Promise<string> {
   for (const [path, text] of Object.entries(files)) await home.file(join(name, path), text);
   return join(home.folder, name);
@@ -28,7 +27,7 @@ describe("pd with a workflow's folder", () => {
     const run = await home.pd("run", "say-hello");
     expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/✔ succeeded .*\n {2}✔ greet .*\n {7}\$summary: "Hello world"\n/)]);
     expect((await home.pd("runs", "say-hello")).stdout).toMatch(/^✔ succeeded .*version 1 .*manual/);
-    // What would have no effect is not taken.
+    // Options without effect are refused.
     const [{ id: runId }] = JSON.parse((await home.pd("runs", "say-hello", "--json")).stdout);
     for (const words of [
       ["run", "say-hello", "--sample"],
@@ -305,7 +304,7 @@ describe("pd dev with a workflow's folder", () => {
       [false, 1],
       [true, 2],
     ]);
-    // It saves its own one, whichever the folder notes by now.
+    // The session saves to its own workflow, even though the folder now has another id.
     const mine = listed.find(({ id }: { id: string }) => id !== first.id);
     await home.file("flow/.workflow.state", `---\nschema: workflow.state/2022.04\nid: ${first.id}\n`);
     await home.file("flow/only/entry.js", codeStep("return 3;"));
@@ -329,7 +328,7 @@ describe("pd dev with a workflow's folder", () => {
     expect(stdout()).toMatch(
       /again after run_\w+ .*\n {2}= first \(not run again\)\n {2}- second .*"old".*\n {2}\+ second .*"new".*\n {2}- third .*\n {2}\+ third/,
     );
-    // An editor empties a file before it writes it.
+    // An editor truncates a file before it writes it.
     await home.file("flow/second/entry.js", "");
     await new Promise((done) => setTimeout(done, 60));
     await home.file("flow/second/entry.js", "export default {");
@@ -388,7 +387,6 @@ describe("pd dev with a workflow's folder, whose files come and go", () => {
     const closed = once(first, "close");
     first.kill("SIGINT");
     await closed;
-    // What the first one has saved goes no second time.
     await home.file("flow/only/entry.js", codeStep("return 'two';"));
     await eventually(async () => otherNotes().includes("The other pd dev has ended"));
     await home.file("flow/only/entry.js", codeStep("return 'three';"));

@@ -72,7 +72,7 @@ describe("an account", () => {
     expect(await server.api.post("/v1/accounts/demo/test", {})).toMatchObject({
       data: { verdict: "unknown", reason: expect.stringContaining("what to ask demo") },
     });
-    // Keys stand in paths and headers as well: what is told of them shows their names.
+    // URLs and headers may contain keys, so messages show only the names of the fields.
     await server.api.put("/v1/accounts/demo", { credentials: { api_key: "hush\nhush", user: "me" } });
     expect(await test(`${app.url}/bot{api_key}/x`)).toMatchObject({ asked: `${app.url}/bot{api_key}/x` });
     expect(await test(app.url, { "x-key": "{api_key}" })).toEqual({

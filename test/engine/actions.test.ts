@@ -5,7 +5,6 @@ import { FakeClock } from "../support/fake-clock.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
-/** Runs an action whose `run` has this body. */
 async function run(server: TestServer, body: string, more: JsonObject = {}): Promise<JsonObject> {
   const code = `import fs, { writeFileSync } from "fs"; import { readFile } from "fs/promises";
     export default { name: "a", version: "1", key: "x-a", type: "action", props: { db: "$.service.db", n: { type: "integer", default: 1 } }, async run({ steps, $ }) { ${body} } };`;

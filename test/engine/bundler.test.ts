@@ -37,7 +37,6 @@ describe("a compiler that is killed", () => {
     const { folder, path, first } = await beforePipes();
     const component = await LocalComponent.open(path);
     const read = component.read();
-    // Whoever opens the first one finds the compiler there, which goes on to the second.
     await expect.poll(() => isWaitedFor(first)).toBe(true);
     await component.dispose();
     expect(await read).toMatchObject({ problems: [{ text: `Nobody waits for ${path} any more` }] });
@@ -61,7 +60,6 @@ describe("a compiler that is killed", () => {
   });
 });
 
-/** A component whose compiler waits at two pipes. */
 async function beforePipes(): Promise<Pipes & { readonly folder: string; readonly path: string }> {
   const folder = await temporaryFolder();
   const path = join(folder, "a.mjs");
@@ -75,7 +73,7 @@ async function fileOf(folder: string, text: string): Promise<string> {
   return path;
 }
 
-/** A folder above a component may be a whole home, or a disk. */
+/** The folder above a component may be a whole disk. */
 describe("a component on the disk whose import is put together when it runs", () => {
   it.each<[what: string, specifier: string]>([
     ["added up", '"../" + name + ".mjs"'],
@@ -84,14 +82,14 @@ describe("a component on the disk whose import is put together when it runs", ()
     const folder = await temporaryFolder();
     const path = join(folder, "component", "a.mjs");
     await mkdir(join(folder, "component"));
-    // Whoever looked through the folder would compile this one too, and fail.
+    // A compiler that searched the folder would compile this file and fail.
     await writeFile(join(folder, "private.mjs"), "export default {");
     const text = (version: number): string => `const load = (name) => import(${specifier}); export default { name: "a", version: "${version}", load };`;
     await writeFile(path, text(1));
     const component = await LocalComponent.open(path);
     expect(await component.read()).toMatchObject({ kind: "read", code: { text: text(1), files: {} }, files: [path] });
     await writeFile(path, text(2));
-    // It was read whole, so the next save is known to import the same.
+    // The second read reuses the known imports.
     expect(await component.readAgain()).toMatchObject({ code: { text: text(2) }, files: [path] });
     await component.dispose();
   });
@@ -207,7 +205,6 @@ describe("a file that imports itself", () => {
   });
 });
 
-/** The compiler asks nothing back about a file that stands alone and imports plain packages. */
 describe("a file that stands alone", () => {
   const manifest = JSON.stringify({ dependencies: { axios: "^1.2.3" } });
   it.each<[what: string, text: string, path?: string, files?: Record<string, string>]>([

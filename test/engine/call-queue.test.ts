@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
 import { CallQueue } from "../../src/engine/runs/call-queue.ts";
 
-/** A queue, and calls that write down their name when they begin and end when the test says so. */
 function setUp({ maxConcurrency = 10, maxWaiting = 10 } = {}) {
   const queue = new CallQueue({ maxConcurrency, maxWaiting });
   const begun: string[] = [];
@@ -19,7 +18,6 @@ function setUp({ maxConcurrency = 10, maxWaiting = 10 } = {}) {
   return { queue, begun, call };
 }
 
-/** Whoever was let go has begun. */
 async function turn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
@@ -65,7 +63,7 @@ describe("calls of a source that are held", () => {
     await turn();
     expect(begun).toEqual(["old"]);
     hold.release();
-    // The version before is done later, and frees no place that it does not hold.
+    // The call of the old version must not free a place that it does not hold.
     old.end();
     await turn();
     expect(begun).toEqual(["old", "a"]);
@@ -133,7 +131,7 @@ describe("calls of a source that are held", () => {
     const { queue, begun, call } = setUp({ maxConcurrency: 1 });
     const [a, b] = [call("a"), call("b")];
     a.end();
-    // b has a place, and does not run yet.
+    // b has a place but does not run yet.
     await a.ended;
     queue.startOver();
     const c = call("c");

@@ -15,7 +15,6 @@ import { TokenServer } from "../support/token-server.ts";
 const HOUR = 60 * 60_000;
 const START = Date.UTC(2026, 0, 1);
 
-/** What a store keeps, and whether it can be written to. */
 class MemoryAccounts implements AccountStore {
   readonly kept = new Map<string, Account>();
   isFull = false;
@@ -47,7 +46,6 @@ class MemoryAccounts implements AccountStore {
   }
 }
 
-/** An account whose token was given at the start and lives for an hour; renewals are numbered. */
 async function withAccount(renew: Parameters<typeof TokenServer.start>[0]) {
   const [clock, store, tokens] = [new FakeClock(START), new MemoryAccounts(), await TokenServer.start(renew)];
   const credentials = new Credentials({ store, clock, oauth: oauthServer, log: silentLog });
@@ -191,7 +189,6 @@ describe("tokens", () => {
     const users = async () => (source.active ? accountsOf({ source, definition: { props } }) : []);
     const work = keepRenewed({ store, credentials, clock, log: silentLog, signal: stop.signal }, users);
     const grantedAt = () => store.kept.get("apn_1")?.oauth?.grantedAt;
-    // Accounts that cannot be read for a while do not end it.
     store.isUnreadable = true;
     await clock.setTo(START + 5 * 60_000);
     store.isUnreadable = false;

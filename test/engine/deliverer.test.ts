@@ -12,7 +12,6 @@ import { eventually } from "../support/eventually.ts";
 const now = Date.now();
 const WEBHOOK = { id: "wh_1", url: "http://127.0.0.1/", active: true, secret: "whsec_eA==", oldSecrets: [], createdAt: now, updatedAt: now } as const;
 
-/** A store with deliveries of the payloads 1 to 6 that are due to one webhook. */
 function withSix() {
   return withMany(6);
 }
@@ -27,7 +26,7 @@ async function withMany(count: number) {
   return store;
 }
 
-/** Nobody waits: it is as late as somebody sleeps. */
+/** Sleeping moves this clock forward at once. */
 function hurriedClock(): typeof systemClock {
   let aheadMs = 0;
   return {
@@ -40,7 +39,7 @@ function hurriedClock(): typeof systemClock {
   };
 }
 
-/** It is as late as the test says, and whoever sleeps sleeps on. */
+/** The test moves this clock. Sleepers wake only on abort. */
 function standingClock() {
   let aheadMs = 0;
   const clock: typeof systemClock = {
@@ -53,7 +52,6 @@ function standingClock() {
 
 type Send = (message: { readonly url: string; readonly payload: string }) => void | 410 | 500 | Promise<void | 410 | 500>;
 
-/** Delivers what is due there, so many at a time; each answers 200 after `onSend`, or what that says. */
 function delivererOf(
   store: DelivererPorts["store"],
   onSend: Send,
@@ -137,7 +135,6 @@ describe("deliveries to a webhook", () => {
   });
 });
 
-/** Records nothing before it is let; then what it was asked for, one after the other. */
 function heldBack(store: DelivererPorts["store"]) {
   const asked: number[] = [];
   let letRecord = (): void => {};
@@ -181,7 +178,6 @@ describe("attempts", () => {
     expect([wasOver, await store.countDeliveries("wh_1")]).toMatchObject([false, { delivered: 6, pending: 0 }]);
   });
 
-  /** Refuses the attempts of one delivery, the first or the last one, so often; records those of others. */
   async function withBad(place: 0 | -1, times: number, onRefused = (): void => {}) {
     const store = await withSix();
     const bad = (await listDue(store, "wh_1", { now: now + 10, limit: 9 })).at(place)?.id ?? expect.fail();
@@ -223,7 +219,6 @@ describe("attempts", () => {
     for (const ms of [0, -3_600_000]) {
       const clock = hurriedClock();
       let shiftMs = 0;
-      // While the lane waits.
       const { store, held, letRecord } = await withBad(0, 1, () => void setImmediate(() => (shiftMs = ms)));
       letRecord();
       await delivererOf(held, () => {}, { clock: { ...clock, now: () => clock.now() + shiftMs } }).start();
@@ -380,7 +375,7 @@ describe("attempts", () => {
     const sentMeanwhile = sent;
     letRecord();
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 1500);
-    // Those that are on their way by then are answered.
+    // Allows for attempts that are already in flight.
     expect([sentMeanwhile < 1005, sent]).toEqual([true, 1500]);
   });
 
@@ -452,7 +447,7 @@ describe("deliveries that come while others are read batch by batch", () => {
 });
 
 describe("a delivery that is retried before its lane knows that its attempt is recorded", () => {
-  /** The store's record of the first attempt is followed by a retry; the lane reads both before it hears of either. */
+  /** The first attempt is recorded and retried at once. The lane reads both before it learns of either. */
   async function retriedAtOnce(whileReading: (heard: () => void) => void) {
     const store = await withSix();
     let hear = (): void => {};
@@ -514,7 +509,6 @@ describe("deliveries that are made due again", () => {
 });
 
 describe("deliveries to what is deployed here", () => {
-  /** Three that are due to a workflow, which may be inactive. */
   async function toWorkflow(onReceive: () => void = () => {}) {
     const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
     await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));

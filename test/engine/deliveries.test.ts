@@ -25,7 +25,6 @@ async function emit(source: DeployedSource, ...events: unknown[]): Promise<void>
   await source.run({ emits: events.map((event) => [event, {}]) as never });
 }
 
-/** A source, a webhook to a receiver, and a subscription between them. */
 async function subscribed(answer?: Parameters<typeof Receiver.start>[0]) {
   const server = await TestServer.inMemory();
   const source = await server.deploy(emitter);
@@ -292,7 +291,7 @@ describe("a source that listens", () => {
     const [source, listening] = [await server.deploy(emitter), await server.deploy(listener, { env: { GATE: gate.url } })];
     await listening.update({ max_concurrency: 1 });
     await subscribe(server, source.id, listening.id);
-    // More than are on their way at the same time.
+    // More than can be in flight at once.
     const letters = "abcdefghijkl".split("");
     await emit(source, ...letters);
     await gate.reached;
@@ -368,7 +367,7 @@ describe("a backlog of 10,000 deliveries", () => {
     });
     expect(new Set(receiver.bodies).size).toBe(2000);
     expect(ids.size).toBe(2000);
-    // A stop that is waited for doubles none.
+    // A graceful stop must not deliver anything twice.
     expect(receiver.received).toHaveLength(2000);
   });
 });

@@ -61,7 +61,6 @@ describe("an event that is emitted once more", () => {
   });
 });
 
-/** A source whose events somebody will follow. */
 async function followed() {
   const id = "dc_a";
   const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
@@ -89,7 +88,7 @@ describe("a reader of a stream", () => {
     for (const place of [0, 2, 1, 3]) feed.announce(id, { events: events.slice(place, place + 1) });
     await rest;
     expect(seen).toEqual([2, 3, 4, 5]);
-    // Numbers have gaps where events are gone: a reader from the beginning gets each that is left once.
+    // Deleted events leave gaps in the numbers.
     await store.deleteEvents(id, {});
     const late = feed.eventsSince(id, 0, stop.signal);
     const first2 = late.next();

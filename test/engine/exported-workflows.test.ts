@@ -3,7 +3,7 @@ import { WORKFLOW_FILE } from "../../src/engine/workflows/build-workflow.ts";
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
 import { TestServer } from "../support/runtime.ts";
 
-/** A workflow whose only step returns its props; `props`: what its code declares, `given`: lines of the file. */
+/** `props` are declared in the code, `given` are lines of the file. */
 function shows(props: string, given: readonly string[], head = ""): Record<string, string> {
   const files = workflowOf({ show: codeStep("const { a, b, c } = this; return { a, b, c };", props) }, { head });
   return { ...files, [WORKFLOW_FILE]: `${files[WORKFLOW_FILE] ?? ""}  props:\n${given.map((line) => `    ${line}\n`).join("")}` };
@@ -16,7 +16,6 @@ async function shown(files: Record<string, string>, event = {}): Promise<unknown
   return run["state"] === "succeeded" ? (exportsOf(run, "show") as { $return_value: unknown }).$return_value : run;
 }
 
-/** What is wrong with a file that is refused, with its lines. */
 async function refusal(files: Record<string, string>): Promise<readonly unknown[]> {
   const server = await TestServer.inMemory();
   const error: unknown = await server.api.post("/v1/workflows", { files }).catch((reason: unknown) => reason);
@@ -159,7 +158,6 @@ describe("what the file itself says of a prop", () => {
   });
 });
 
-/** Which branch of an `if` ran, by the value that its block exports. */
 async function branchOf(condition: string, event: object): Promise<unknown> {
   const server = await TestServer.inMemory();
   const yaml = `name: w\nsteps:\n- namespace: block\n  if: ${condition}\n  then: [{ namespace: yes, uses: ./yes.js }]\n  else: [{ namespace: no, uses: ./no.js }]\n`;

@@ -21,7 +21,6 @@ async function deployed(code: string): Promise<DeployedSource> {
 
 const NESTED = `${"[".repeat(2001)}${"]".repeat(2001)}`;
 
-/** What run was called with for a request. */
 async function eventOf(request: RequestInit, path = ""): Promise<Record<string, unknown>> {
   const source = await deployed(
     plain(
@@ -413,7 +412,7 @@ describe("a response", () => {
   it("is what respond said when run threw after it", async () => {
     const source = await deployed(custom('this.http.respond({ status: 202 }); throw new Error("x");'));
     expect((await fetch(source.endpoint)).status).toBe(202);
-    // The answer may be told once its request is stored, before its run is.
+    // The client may be answered before the run is stored.
     await expect.poll(() => source.invocations()).toMatchObject([{ outcome: "threw", response_status: 202 }]);
   });
 

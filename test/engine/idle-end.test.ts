@@ -4,7 +4,6 @@ import { IdleEnd } from "../../src/code/idle-end.ts";
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** Something that is idle, and how often it was ended. */
 function somethingIdle(): { idle: IdleEnd; ended: () => number; use: () => void } {
   let count = 0;
   const idle = new IdleEnd(() => count++);

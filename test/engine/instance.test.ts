@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { deployFile } from "../support/components.ts";
 import { TestServer } from "../support/runtime.ts";
 
-/** Deploys a component whose run is given as text and runs it once; what it returned. */
 async function returned(run: string, rest = "", options: Parameters<TestServer["deploy"]>[1] = {}, given?: TestServer): Promise<unknown> {
   const server = given ?? (await TestServer.inMemory());
   const source = await server.deploy(`export default { name: "t", version: "1", ${rest} async run(event) { ${run} } };`, options);
@@ -247,7 +246,6 @@ describe("the process", () => {
   it("knows its component and the variables it was given, and nothing else of the host", async () => {
     process.env["HEADWATER_TEST_SECRET"] = "host";
     const found = await returned("return { ...process.env }", "", { env: { TOKEN: "mine" } }, await TestServer.start());
-    // Where packages look for programs is the same on every machine.
     expect(found).toMatchObject({ TOKEN: "mine", PD_COMPONENT: expect.stringMatching(/^dc_/), PATH: "/usr/bin:/bin" });
     expect(found).not.toHaveProperty("HEADWATER_TEST_SECRET");
   });

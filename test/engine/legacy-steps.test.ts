@@ -3,7 +3,6 @@ import { Receiver } from "../support/receiver.ts";
 import { TestServer } from "../support/runtime.ts";
 import { deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
 
-/** What a step of before `defineComponent` exports, for an event. */
 async function exported(code: string, event = {}): Promise<unknown> {
   const server = await TestServer.start();
   const workflow = await deployWorkflow(server, workflowOf({ old: code }));

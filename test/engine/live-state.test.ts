@@ -18,7 +18,6 @@ async function setUp() {
   await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
   await store.finishDeploy("dc_a", []);
   const warnings: unknown[] = [];
-  // The process of a unit that was killed has not ended yet.
   const runner: Runner = { start: async () => new RecordingUnit(() => {}), prepare: () => {} };
   const units = new SourceUnits(
     runner,
@@ -37,7 +36,7 @@ async function setUp() {
   };
   const state = new LiveState(ports, { sourceId: "dc_a", units, onDisowned: () => {} });
   const startUnit = (): Promise<Unit> => units.start(CODE);
-  /** What the first unit works on is given up, and another one has begun from what is stored. */
+  /** A failed commit drops the first unit's state, and a second unit starts from the stored state. */
   const beginAnew = async () => {
     const [old, before] = [await startUnit(), await state.take()];
     const failed = Promise.reject(new PdError("PD_NOT_STORED", "the disk is full"));

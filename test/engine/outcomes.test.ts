@@ -7,7 +7,6 @@ import { type DeployedSource, TestServer, eventually } from "../support/runtime.
 
 const component = (run: string, rest = ""): string => `export default { name: "t", version: "1", ${rest} async run(event) { ${run} } };`;
 
-/** The run that went wrong left the server and the source able to work. */
 async function stillWorks(source: DeployedSource): Promise<void> {
   expect(await source.run({ ok: true })).toMatchObject({ outcome: "returned", returned: "fine" });
 }
@@ -53,7 +52,7 @@ describe("an id of an event", () => {
       const source = await server.deploy(code);
       const counts = [];
       for (const event of [{}, {}, { two: true }, {}]) counts.push((await source.run(event))["event_count"]);
-      // With "last" an id that is not the newest any more begins anew; hexadecimal letters are no number.
+      // "last" only remembers the newest id. "greatest" does not dedupe ids that are not numbers, such as hexadecimal ones.
       const isNumber = !first.includes("65a");
       expect([strategy, counts]).toEqual([strategy, strategy === "last" ? [1, 0, 1, 1] : strategy === "greatest" && !isNumber ? [1, 1, 2, 1] : [1, 0, 1, 0]]);
     }

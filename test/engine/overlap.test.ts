@@ -3,7 +3,7 @@ import { Gate } from "../support/gate.ts";
 import { killComponents } from "../support/processes.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 
-/** Counts and answers the count; `wait` stands between reading and writing, `work` after it. */
+/** `wait` runs between the read and the write, `work` after the write. */
 const counter = (version: number, { wait = "", work = "", timer = "" } = {}): string => `export default {
   name: "counter", version: "${version}",
   props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db", ${timer} },
@@ -22,7 +22,6 @@ async function count(url: string): Promise<{ n: number; v: number }> {
   return { n, v };
 }
 
-/** In answers to a query `?slow`, the code stops at the gate. */
 const ifSlow = (gate: Gate): string => `if (event.query.slow !== undefined) await fetch("${gate.url}");`;
 
 describe("a run on the old code of an update", () => {
@@ -173,13 +172,13 @@ describe("a run whose process is killed from outside", () => {
     await gate.reached;
     const second = count(source.endpoint);
     await end.reached;
-    // Its run has ended by now, and waits for the one whose value it has read.
+    // The second run has ended and waits for the first one, whose value it read.
     expect(await source.invocations()).toEqual([]);
     end.release();
     await killComponents(server.home);
     gate.release();
     expect([await first, await second].map(({ n }) => n).toSorted((a, b) => a - b)).toEqual([1, 2]);
-    // An answer may leave before its run is stored, once the request is.
+    // The client may be answered before the run is stored.
     await source.payloadsOnce(2);
     expect(await source.state()).toEqual({ n: 2 });
   });

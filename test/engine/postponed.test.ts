@@ -5,7 +5,6 @@ import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Emits what it is told, at the time that it is told. */
 const SCHEDULER = `export default { name: "later", version: "1", dedupe: "unique", run({ event, meta }) { this.$emit(event, meta); } };`;
 
 async function postponed(source: DeployedSource): Promise<readonly JsonObject[]> {
@@ -28,7 +27,6 @@ describe("an event with a delivery_ts", () => {
     expect(event).toMatchObject({ event: { n: 1 }, metadata: { name: "self", id: "a", invocation_id: ran["id"] } });
     expect(Number(event?.["indexed_at_ms"])).toBeGreaterThanOrEqual(dueAt);
     expect(await postponed(source)).toEqual([]);
-    // It belongs to its run like any other.
     expect(await server.client.invocations.events(String(ran["id"]))).toHaveLength(1);
     expect((await server.client.invocations.rehearse(String(ran["id"]))).before.events).toHaveLength(1);
   });
@@ -68,7 +66,6 @@ describe("an event with a delivery_ts", () => {
       ["now", "now", "now", "named", "said"],
       ["later", "later"],
     ]);
-    // Besides what it says of those that come later.
     expect(lines.filter((line) => !line.includes("postponed")).toSorted()).toEqual([
       'An event was emitted at once: its delivery_ts is no time: "1000000000000000000000000000000"',
       'An event was emitted at once: its delivery_ts is no time: "Infinity"',

@@ -39,7 +39,7 @@ describe("a server with few places", () => {
     for (let n = 0; n < 8; n++) sources.push(await server.deploy(code(n)));
     const answers = await Promise.all(sources.flatMap((source) => [1, 2].map(async () => (await fetch(source.endpoint)).text())));
     expect(answers).toEqual([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7].map(String));
-    // Beside them a spare may wait, and two that have packages loaded.
+    // Allows for a spare and two processes with preloaded packages.
     expect((await componentPids(server.home)).length).toBeLessThanOrEqual(3 + 3);
     expect(await server.api.get("/v1/status")).toMatchObject({ data: { processes: expect.toSatisfy((count: number) => count <= 3) } });
   });

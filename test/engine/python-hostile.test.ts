@@ -4,7 +4,6 @@ import { PythonIndex } from "../support/python-index.ts";
 import { TestServer } from "../support/runtime.ts";
 import { type DeployedWorkflow, deployWorkflow, exportsOf, pythonWorkflow } from "../support/workflows.ts";
 
-/** A workflow of one step that does what the event says, of these lines by name. */
 async function doing(server: TestServer, what: Readonly<Record<string, readonly string[]>>, more: JsonObject = {}): Promise<DeployedWorkflow> {
   const branches = Object.entries(what).flatMap(([name, lines]) => [`    if what == '${name}':`, ...lines.map((line) => `        ${line}`)]);
   const code = ["import os, socket", "def handler(pd):", "    what = pd.steps['trigger']['event']['do']", ...branches, ""].join("\n");
@@ -18,7 +17,7 @@ async function doing(server: TestServer, what: Readonly<Record<string, readonly 
   );
 }
 
-/** The step's message, and what the next step found in /tmp; `undefined`: it was not reached. */
+/** Returns the first step's message, and the files that the next step found in /tmp. These are undefined when it did not run. */
 async function came(workflow: DeployedWorkflow, what: string): Promise<[unknown, unknown]> {
   const run = await workflow.run({ do: what });
   const next = exportsOf(run, "next");

@@ -7,12 +7,10 @@ import { TestServer } from "../support/runtime.ts";
 import { SmtpServer } from "../support/smtp-server.ts";
 import { type DeployedWorkflow, type FinishedRun, codeStep, deployWorkflow, exportsOf, pythonWorkflow, workflowOf } from "../support/workflows.ts";
 
-/** A step whose handler has these lines. */
 function handler(...lines: readonly string[]): string {
   return ["def handler(pd):", ...lines.map((line) => `    ${line}`), ""].join("\n");
 }
 
-/** What one step in Python returns. */
 async function returnedBy(
   code: string,
   { server, event, ...more }: { server?: TestServer; event?: object; props?: Record<string, string>; head?: string } = {},
@@ -21,7 +19,6 @@ async function returnedBy(
   return workflow.run({ ...event });
 }
 
-/** Lines that a step has printed. */
 async function linesOf(workflow: DeployedWorkflow, { steps: [step] }: FinishedRun): Promise<unknown[]> {
   const { logs } = dataOf(await workflow.server.api.get(`/v1/invocations/${String(step?.["invocation_id"])}`));
   return (Array.isArray(logs) ? logs.filter(isJsonObject) : []).map(({ k, msg, from }) => [k, msg, from]);

@@ -9,7 +9,6 @@ const FILES: Readonly<Record<string, string>> = {
   "https://example.com/name?v=2": 'exports.name = "there";',
 };
 
-/** Answers from the table, and counts what was asked. */
 function originOf(files: Readonly<Record<string, string>>): CodeOrigin & { readonly asked: string[] } {
   const asked: string[] = [];
   return {

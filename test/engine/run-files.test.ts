@@ -10,7 +10,6 @@ const FS = 'import fs from "node:fs"; import os from "node:os"; import { join } 
 const step = (run: string, props?: string): string => `${FS} ${codeStep(run, props)}`;
 const SHOWN = "const look = (folder) => fs.readdirSync(folder, { recursive: true }).toSorted();";
 
-/** Runs that still have files on the server. */
 async function kept(server: TestServer): Promise<readonly string[]> {
   return readdir(join(server.home, "run-files")).catch(() => []);
 }

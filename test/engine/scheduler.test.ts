@@ -11,15 +11,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const nineOClock = Date.parse("2026-03-28T09:00:00Z");
 
-/** A scheduler on a clock that stands still, with one source whose runs the test ends. */
 class World {
   readonly clock = new FakeClock(nineOClock);
   readonly fired: TimerTrigger[] = [];
   readonly ledger = new Map<number, TimerInstant>();
   readonly scheduler: Scheduler;
-  /** The timer as another host has moved it on; absent: there is none. */
+  /** The timer as another host stored it. Undefined without another host. */
   ofOtherHost: Timer | undefined;
-  /** How long a run takes; 0: no time. */
   runMs = 0;
   readonly #stop = new AbortController();
 
@@ -53,7 +51,7 @@ class World {
     if (running !== undefined) this.ledger.set(trigger.plannedAt, { ...running, state: "fired" });
   }
 
-  /** Minutes after nine at which runs were planned. */
+  /** Planned times of the runs, in minutes after nine. */
   get minutes(): number[] {
     return this.fired.map(({ plannedAt }) => (plannedAt - nineOClock) / MINUTE);
   }
@@ -116,7 +114,7 @@ describe("a timer", () => {
     const due = nineOClock + seconds * 1000;
     world.scheduler.start([timer({ kind: "interval", seconds }, due)]);
     await world.clock.setTo(nineOClock + MINUTE);
-    // It looks at the clock every two seconds: of the weeks between, two minutes tell enough.
+    // The scheduler checks the clock every two seconds. The test skips all but the first and last minute.
     world.clock.jumpTo(due - MINUTE);
     await world.clock.setTo(due - 1);
     expect(world.minutes).toEqual([]);

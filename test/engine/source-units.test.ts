@@ -5,7 +5,6 @@ import { RecordingUnit } from "../support/recording-unit.ts";
 
 const CODE: UnitCode = { bundle: { code: "", map: "", packages: [], imports: [] }, env: {}, state: {} };
 
-/** Loads units when the test says so. */
 class SlowRunner implements Runner {
   #finish: () => void = () => {};
   #fail: () => void = () => {};

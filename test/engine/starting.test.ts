@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/home.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { TestServer } from "../support/runtime.ts";
 
-/** On a home and a store that several servers have after each other. */
+/** Several servers use the same home and store in sequence. */
 async function start({ home, store, endpointPort }: { home: string; store: Store; endpointPort: string }): Promise<TestServer> {
   const runner = new InProcessRunner();
   onTestFinished(() => runner[Symbol.asyncDispose]());
@@ -30,7 +30,6 @@ function portOf(address: AddressInfo | string | null): number {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** `tell` resolves `told`. */
 function signal(): { told: Promise<void>; tell: () => void } {
   let tell = (): void => {};
   const told = new Promise<void>((resolve) => (tell = resolve));
@@ -67,11 +66,11 @@ describe("a request that is accepted while the server starts", () => {
     const starting = start({ home, store: slowly, endpointPort: port });
     await Promise.race([first.told, starting]);
     const url = `http://127.0.0.1:${port}${new URL(endpoint).pathname}`;
-    // It is answered as soon as it is stored, while its run goes on.
+    // A slow request is answered once it is stored, while its run continues.
     expect((await fetch(`${url}/slow`, { method: "POST" })).status).toBe(200);
     goOn.tell();
     await starting;
-    // Whatever the start has taken up has begun before this ends.
+    // By the end of this request, every run that the start resumed has begun.
     await fetch(`${url}/quick`, { method: "POST" });
     end.tell();
     expect(runs).toEqual(["/slow", "/quick"]);

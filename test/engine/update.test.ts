@@ -12,7 +12,7 @@ async function answer(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-/** An update to code that is loaded only when the gate is opened; time stands still. */
+/** An update whose new code loads when the gate opens. */
 async function whileLoading({ hooks = "", nextHooks = "" } = {}) {
   const clock = new FakeClock(Date.now());
   const server = await TestServer.inMemory({}, clock);
@@ -225,7 +225,7 @@ describe("an update", () => {
     });
     const other = code(`${limits(20)}, mode: { type: "string", options: ["p", "q"], default: "q" }, timer: ${schedule.replace("900", "60")}`);
     expect((await source.update({ component_code: other }))["configured_props"]).toMatchObject({ a: 20, b: 5, mode: "q", timer: { interval_seconds: 900 } });
-    // Where there is no default any more, what the source ran with stays.
+    // Without a default, the source keeps its value.
     const without = code('a: "integer", b: "integer"');
     expect((await source.update({ component_code: without }))["configured_props"]).toEqual({ a: 20, b: 5 });
   });
@@ -247,7 +247,7 @@ describe("an update", () => {
     expect(source.record["configured_props"]).toEqual({ list: "a" });
     expect((await source.update({ env: { FIRST: "b" } }))["configured_props"]).toEqual({ list: "a" });
     expect((await source.update({ name: "Renamed", active: false, configured_props: {} }))["configured_props"]).toEqual({ list: "a" });
-    // It is still what nobody filled in: other code's default takes its place.
+    // The value is still a default, so the default of new code replaces it.
     expect((await source.update({ component_code: code.replace('?? "a"', '?? "c"'), env: { FIRST: "d" } }))["configured_props"]).toEqual({ list: "d" });
   });
 
@@ -266,7 +266,6 @@ describe("an update", () => {
     const code = `export default { name: "t", version: "1", props: {}, additionalProps() { const list = [process.env.FIRST ?? "a"]; return { list: { type: "string", options: list, default: list[0] } }; }, run() {} };`;
     const source = await server.deploy(code);
     expect((await source.update({ env: { FIRST: "b" } }))["configured_props"]).toEqual({ list: "b" });
-    // It is nobody's wish either.
     expect((await source.update({ env: { FIRST: "c" } }))["configured_props"]).toEqual({ list: "c" });
   });
 
@@ -303,7 +302,7 @@ describe("an update", () => {
     const gate = await Gate.open();
     const updating = source.update({ component_code: version(2, `hooks: { async activate() { await fetch("${gate.url}"); this.db.set("activated", 2); } },`) });
     await gate.reached;
-    // Another one, which has nothing to do, lives no longer than it may.
+    // The process of another, idle source still ends in time.
     await server.deploy(version(9));
     const processes = async (): Promise<unknown> => dataOf(await server.api.get("/v1/status"))["processes"];
     await expect.poll(processes).toBe(2);

@@ -87,14 +87,14 @@ describe("the versions of a source", () => {
     await source.update({ component_code: declares("") });
     await source.update({ component_code: declares('size: { type: "integer", default: 3 }') });
     expect((await server.client.sources.get(source.id)).configured_props).toEqual({ size: 3 });
-    // What somebody takes away is gone for good.
+    // A value that a user removed must not return.
     await source.update({ component_code: both, configured_props: { size: "l", pin: "hush-2", more: "yes" } });
     await source.update({ component_code: declares('size: { type: "string", optional: true }'), configured_props: { size: null } });
     await expect(server.client.sources.rollback(source.id)).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
       message: expect.stringContaining("size is required"),
     });
-    // So is what is taken away in the same breath as its prop, and what lies aside already.
+    // The same for a value that is removed together with its prop, or after it.
     const modes = `export default { name: "m", version: "1", props: { mode: { type: "string", reloadProps: true } }, async additionalProps() { return this.mode === "a" ? { key: { type: "string", optional: true } } : {}; }, run() {} };`;
     const other = await server.deploy(modes, { props: { mode: "a", key: "hush" } });
     const values = async () => (await server.client.sources.get(other.id)).configured_props;

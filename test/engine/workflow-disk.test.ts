@@ -11,7 +11,6 @@ import { InProcessRunner } from "../../src/testing/in-process-runner.ts";
 import { TestServer } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 
-/** A server whose disk is full when the first commits of steps come. */
 async function withFullDisk(refusals: number): Promise<TestServer> {
   const [home, runner] = [await temporaryFolder(), new InProcessRunner()];
   onTestFinished(() => runner[Symbol.asyncDispose]());

@@ -5,7 +5,6 @@ import { startHttpServer } from "../support/http-server.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 
-/** A third party that counts who asks, and packs what it answers. */
 async function thirdParty() {
   const asked: string[] = [];
   const url = await startHttpServer((request, response) => {
@@ -93,7 +92,7 @@ describe("the edit that mends", () => {
     await workflow.update({
       files: files(loads, `{{(async () => { try { await fetch("${party.url}/evaluate"); } catch (error) { return String(error.cause ?? error); } })()}}`),
     });
-    // To deploy it is to load it, and that may ask.
+    // Deploying loads the code, which may send a request.
     await eventually(async () => party.asked.some((one) => one.includes("/load")));
     const before = party.asked.length;
     const [tried] = listOf(await server.api.post(`${workflow.path}/rehearse`));

@@ -1,6 +1,6 @@
 /**
- * What a request allocates at most, and that its objects keep their shape: both are counted by V8 itself, in a process of
- * their own, so that no machine is too slow for them. Who makes one grow has a reason for it, and writes the new figure down here.
+ * V8 counts allocations and object shapes in a separate process, so the result does not depend on the machine's speed. A
+ * change that raises a figure needs a reason.
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 
 const SRC = join(import.meta.dirname, "..", "..", "src");
 
-/** One request after the other, as both sides handle it, between the pipe and the writer's thread. */
+/** Handles one request after another, from the pipe to the writer's thread. */
 const PROGRAM = `
 import { ComponentHost } from "${SRC}/sandbox/child/component-host.ts";
 import { readToHost } from "${SRC}/sandbox/read-message.ts";
@@ -80,7 +80,7 @@ describe("a request", () => {
       write: false,
     });
     const code = `globalThis.haveSameMap = new Function("a", "b", "return %HaveSameMap(a, b)");\n${outputFiles[0]?.text ?? ""}`;
-    // New objects have 1 MB: each collection of them stands for so much.
+    // New objects have 1 MB, so each scavenge counts as 1 MB.
     const flags = ["--allow-natives-syntax", "--max-semi-space-size=1", "--min-semi-space-size=1", "--no-warnings", "--input-type=module"];
     const { scavenges, same } = JSON.parse(execFileSync(process.execPath, [...flags, "-"], { input: code, encoding: "utf8" }));
     expect(same).toEqual([true, true, true, true]);

@@ -1,7 +1,4 @@
-/**
- * What a request and a start may cost at most, as counts: they are the same on every machine. Who makes one grow has a
- * reason for it, and writes the new count down here.
- */
+/** Limits the cost of a request and of a start. Counts are the same on every machine. A change that raises one needs a reason. */
 import { execFileSync } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -50,7 +47,6 @@ function openAt(path: string): Promise<Store> {
   });
 }
 
-/** Counts what is asked of a database. */
 function counting(db: Database): { db: Database; count: () => number } {
   let count = 0;
   const counted = (statement: Statement): Statement => ({
@@ -160,7 +156,7 @@ describe("what the start of a server costs at most", () => {
     const texts = await filesOf(join(dirname(PD), "..", "dist", "up.cjs"));
     expect(texts.length).toBeGreaterThan(5);
     expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(895_000);
-    // Of undici, of the agents' SDK, of YAML, of ws, of prom-client.
+    // These texts are from undici, the MCP SDK, YAML, ws and prom-client.
     for (const mark of ["undici:request:create", "notifications/initialized", "BAD_COLLECTION_TYPE", "WS_ERR_INVALID", "nodejs_eventloop_lag"])
       expect([mark, texts.some((text) => text.includes(mark))]).toEqual([mark, false]);
   });
@@ -170,12 +166,12 @@ describe("what each process of a component has in memory at most", () => {
   it("230 kB of text, without what reads timers", async () => {
     const texts = await filesOf(join(dirname(PD), "..", "dist", "child.cjs"));
     expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(230_000);
-    // Of croner.
+    // This text is from croner.
     expect(texts.some((text) => text.includes("CronDate"))).toBe(false);
   });
 });
 
-/** The texts of a built file and of all that are loaded with it. */
+/** Returns the texts of a built file and of all files that it requires. */
 async function filesOf(path: string, seen = new Set<string>()): Promise<string[]> {
   if (seen.has(path)) return [];
   seen.add(path);

@@ -8,10 +8,9 @@ import { FakeRegistry } from "../support/registry.ts";
 import { PUBLISHED } from "../support/published.ts";
 import { eventually } from "../support/runtime.ts";
 
-/** Packages as they were on this day: what the public registry serves later does not decide whether a test passes. */
+/** Later versions of packages must not change the result. */
 const THEN = { npm_config_before: "2026-10-01" };
 
-/** A folder with one component for each way to fail, and two that do not. */
 async function folderOfAll(home: PdHome): Promise<void> {
   const component = (key: string, text: string, extra = "") =>
     home.file(`all/${key}.mjs`, `${extra}\nexport default {\n  key: "x-${key}",\n  name: "N",\n  version: "0.0.1",\n  ${text}\n};\n`);
@@ -106,7 +105,7 @@ describe("pd doctor --registry", () => {
 
   it("finds that every published component of the packages in the tests can be deployed", { timeout: 900_000 }, async () => {
     const home = await PdHome.make(THEN);
-    // What is installed serves the next run of the tests as well.
+    // The next test run reuses the installed packages.
     const packages = ["--home", join(PUBLISHED, "..", "packages")];
     const { stdout, stderr } = await home.pd("doctor", "--registry", PUBLISHED, ...packages, "--allow-addons", "true", "--json");
     const report: { total: number; results: CheckResult[] } = JSON.parse(stdout);

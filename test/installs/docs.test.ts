@@ -1,4 +1,3 @@
-/** What the guides show is what happens: every code block is used, in order, and every flag that is named exists. */
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
@@ -41,19 +40,18 @@ describe("the code blocks of", () => {
     await dev.stop();
     const [search, deploy] = guide.next("sh").trim().split("\n");
     expect((await guide.home.pd(...(search ?? "").split(" ").slice(1))).stdout).toContain("gitlab-new-issue");
-    // Nobody is there to be asked for an account.
+    // The test has no terminal to ask for an account.
     expect(await guide.home.pd(...(deploy ?? "").split(" ").slice(1))).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("needs an account of gitlab"),
     });
-    // The line that runs this test.
     expect(guide.next("sh")).toBe("npm ci && npm run build && npm test\n");
   });
 
   it("docs/accounts.md", async () => {
     const guide = await Guide.open("docs/accounts.md");
     expect(await guide.runs()).toMatchObject({ code: 0, stdout: expect.stringContaining('{"length":15}') });
-    // Nobody but github.com answers these: their flags are looked at below.
+    // Only github.com answers these commands. Their flags are checked below.
     expect(guide.shown().map(({ command }) => command.split(" --")[0])).toEqual(["pd accounts connect github", "pd deploy github-new-repository"]);
   });
 
@@ -122,7 +120,7 @@ describe("the code blocks of", () => {
     const guide = await Guide.open("docs/leaving-pipedream.md");
     const { home } = guide;
     expect(guide.next("sh")).toContain("git clone");
-    // The step that saves data stores there saves them here, too, and what it returns can be imported.
+    // The guide's step saves the data stores, and its result can be imported.
     const saving = guide.next("js");
     await home.file("save/workflow.yaml", "name: Save\nsteps:\n- namespace: save\n  uses: ./save/entry.mjs\n  props: { first: orders }\n");
     await home.file("save/save/entry.mjs", saving);
@@ -199,7 +197,7 @@ describe("the code blocks of", () => {
 
   it("docs/testing.md", async () => {
     const guide = await Guide.open("docs/testing.md");
-    // In the sandbox: what stands in for third parties and for the time in the process itself would stay there for other tests.
+    // The sandbox: in this process, fakes of third parties and of the time would affect other tests.
     onTestFinished(() => testing.closeAll());
     const { home } = guide;
     await home.file("first/orders.ts", guide.next("ts"));
@@ -293,12 +291,10 @@ describe("the guides", () => {
   });
 });
 
-/** What a step that saves data stores has returned, as the guide has it copied. */
 function savedOf(shown: string): { readonly returned: string } {
   return { returned: /\$return_value: (.*)$/m.exec(shown)?.[1] ?? "" };
 }
 
-/** Without what only moves lines to the right. */
 function flat(code: string): string {
   return code.replaceAll(/^ +/gm, "").trim();
 }
@@ -311,7 +307,6 @@ async function shell(guide: Guide, command: string): Promise<string> {
   return text;
 }
 
-/** Runs a piece of a test, whose imports are there already. */
 async function evaluated(
   guide: Guide,
   code: string,

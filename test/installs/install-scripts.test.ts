@@ -6,7 +6,6 @@ import { temporaryFolder } from "../support/home.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { TestServer } from "../support/runtime.ts";
 
-/** A script that takes down what it finds, as a package's that wants more than to build itself. */
 const SCRIPT = `
 const fs = require("node:fs"), { execFileSync } = require("node:child_process");
 const look = (what) => { try { return String(what()).slice(0, 4000); } catch (error) { return "refused: " + error.code; } };
@@ -24,7 +23,7 @@ fs.writeFileSync("found.json", JSON.stringify({
   program: look(() => execFileSync("sh", ["-c", "echo started"])),
 }));`;
 
-/** A user's home with a token for the registry, until the test has ended. */
+/** Sets a home with a token for the registry until the test ends. */
 async function withHome(registry: FakeRegistry): Promise<string> {
   const home = await temporaryFolder();
   await writeFile(

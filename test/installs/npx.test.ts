@@ -17,14 +17,13 @@ const COMPONENT = `export default {
 };
 `;
 
-/** Bytes on the disk: a file under two names is there once. */
+/** Counts a hard-linked file once. */
 async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });
   const found = await Promise.all(files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))));
   return [...new Map(found.map(({ ino, size }) => [ino, size])).values()].reduce((sum, size) => sum + size, 0);
 }
 
-/** Names of all packages, scoped ones as well. */
 async function packagesIn(modules: string): Promise<readonly string[]> {
   const names = await readdir(modules);
   const scoped = await Promise.all(names.filter((name) => name.startsWith("@")).map(async (scope) => readdir(join(modules, scope))));
@@ -39,7 +38,7 @@ it("is set up and runs a file by one command, small and with few packages, from 
   const cache = join(folder, "npm-cache");
   const env = { ...process.env, npm_config_cache: cache, PD_HOME: join(folder, "home"), PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never" };
   const words = ["exec", "--yes", "--package", join(folder, filename), "--", "headwater"];
-  // Where no binary of SQLite can be fetched, one is compiled.
+  // npm compiles SQLite when it cannot download a binary.
   expect(spawnSync("npm", [...words, "--version"], { cwd: folder, env, encoding: "utf8", timeout: 900_000 })).toMatchObject({ status: 0 });
   const session = spawn("npm", [...words, "dev", "orders.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
   onTestFinished(() => void (session.pid !== undefined && process.kill(-session.pid, "SIGINT")));

@@ -6,7 +6,6 @@ import { useRegistry } from "../support/npm-registry.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { TestServer } from "../support/runtime.ts";
 
-/** A registry of the test's own, which npm asks. */
 async function ownRegistry(): Promise<FakeRegistry> {
   const registry = await FakeRegistry.start();
   useRegistry(registry.url);

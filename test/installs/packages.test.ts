@@ -21,7 +21,6 @@ async function resolver(folder: string): Promise<NpmResolver> {
   return NpmResolver.open({ folder, npm: bareNpm, allowScripts: false, clock: systemClock, log: silentLog, signal: new AbortController().signal });
 }
 
-/** Puts an `npm` first on the PATH that stands for one without a network. */
 async function withNpm(script: string): Promise<void> {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "npm"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -70,7 +69,7 @@ describe("packages", () => {
     await registry.publish("headwater-moving", "1.2.0");
     for (const source of [latest, plain]) await source.update({ configured_props: { a: "other" } });
     expect([(await latest.run())["returned"], (await plain.run())["returned"]]).toEqual(["1.2.0", "1.0.0"]);
-    // Who changes neither code nor values gets no other code.
+    // An update without new code or values keeps the installed package.
     await registry.publish("headwater-moving", "1.3.0");
     await latest.update({ configured_props: {}, name: "renamed" });
     expect((await latest.run())["returned"]).toBe("1.2.0");
@@ -152,7 +151,7 @@ describe("packages", () => {
       'import old from "./old.mjs"; import plain from "./plain.mjs"; import v from "headwater-twice@^2"; export default { name: "t", version: "1", run() { return [old, plain, v]; } };';
     const source = await server.deploy(code, { files });
     expect((await source.run())["returned"]).toEqual(["1.0.0", "2.0.0", "2.0.0"]);
-    // What lies there is known again, also without the registry.
+    // The resolver finds the installed set without the registry.
     useRegistry("http://127.0.0.1:1/");
     const again = await resolver(join(server.home, "packages"));
     const alias = { name: "headwater-twice--1.0.0", aliasOf: "headwater-twice", range: "1.0.0", importedAt: "a.mjs:1" };
@@ -233,7 +232,7 @@ describe("packages", () => {
   it("that were fetched for another set come from the cache while the registry cannot be reached, and the refusal is told at once", async () => {
     const server = await TestServer.start();
     await server.deploy(`import ms from "ms@2.1.3"; import odd from "is-odd@3.0.1"; ${using("is-number@7.0.0")}`);
-    // The same registry, behind a proxy that does not answer: what is cached is known by its address.
+    // Uses a proxy that does not answer. npm's cache is keyed by the registry's URL, which stays the same.
     for (const name of ["npm_config_proxy", "npm_config_https_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"])
       vi.stubEnv(name, "http://127.0.0.1:9");
     onTestFinished(() => void vi.unstubAllEnvs());

@@ -6,13 +6,10 @@ import { TestServer } from "../support/runtime.ts";
 import { Upstream, type UpstreamAnswer, type UpstreamCall } from "../support/upstream.ts";
 
 interface RanAction {
-  /** What the API tells of it. */
   readonly done: JsonObject;
-  /** What the third party was asked, in order. */
   readonly calls: readonly (Pick<UpstreamCall, "method" | "url" | "body"> & { authorization: string | undefined })[];
 }
 
-/** A published action, run as it is, whose third party is an upstream of the test. */
 async function ran(path: string, props: JsonObject, answer: (call: UpstreamCall) => UpstreamAnswer = () => ({})): Promise<RanAction> {
   const [server, upstream] = [await TestServer.start(), await Upstream.overTls(answer)];
   const done = await server.api.post("/v1/actions/run", { ...(await componentParams(published(path))), ...upstream.lead, configured_props: props });

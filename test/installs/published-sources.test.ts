@@ -7,7 +7,6 @@ import { published } from "../support/published.ts";
 import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 import { Upstream, type UpstreamAnswer, type UpstreamCall } from "../support/upstream.ts";
 
-/** A published source, deployed as it is, whose third party is an upstream of the test. */
 async function deployed(path: string, props: JsonObject, answer: (call: UpstreamCall) => UpstreamAnswer, flags: { publicUrl?: string } = {}) {
   const [server, upstream] = [await TestServer.start(flags), await Upstream.overTls(answer)];
   const code = { ...(await componentParams(published(path))), ...upstream.lead };
@@ -25,7 +24,6 @@ function post(url: string, body: unknown, headers: Record<string, string> = {}):
   });
 }
 
-/** What consumers see of each event. */
 async function emitted(source: DeployedSource, count: number): Promise<{ event: unknown; id: unknown; summary: unknown; ts: unknown }[]> {
   await source.payloadsOnce(count);
   return (await source.events()).map(({ event, metadata }) => {

@@ -6,7 +6,7 @@ import { TestServer } from "../support/runtime.ts";
 import { Upstream } from "../support/upstream.ts";
 import { deployWorkflow, exportsOf } from "../support/workflows.ts";
 
-/** As the hosted platform writes it into Git, to the letter. */
+/** Exactly as the hosted platform's Git sync writes it. */
 const EXPORTED = {
   "workflow.yaml": `org_id: o_XXXXXX
 schema: workflow/2022.04
@@ -78,7 +78,7 @@ describe("a folder that the hosted platform has exported", () => {
     await server.api.post("/v1/registries", { name: "published", kind: "folder", location: PUBLISHED });
     const credentials = { oauth_access_token: "hush", base_api_url: gitlab.host };
     await server.api.post("/v1/accounts", { app: "gitlab", name: "work", credentials });
-    // The test's server has a certificate that nobody trusts.
+    // The upstream's certificate is self-signed.
     const workflow = await deployWorkflow(server, EXPORTED, { accounts: { apn_XXXXXX: "work" }, env: { NODE_TLS_REJECT_UNAUTHORIZED: "0" } });
     const taken = (step: string): unknown =>
       expect.stringMatching(

@@ -26,7 +26,6 @@ async function open(folder: string, { allowScripts = false, log = silentLog }: {
   return { resolver: await NpmResolver.open({ folder, npm: bareNpm, allowScripts, shared, clock: systemClock, log: silentLog, signal: over.signal }), shared };
 }
 
-/** Installs packages of exact versions, has them shared, and tells where they lie. */
 async function install({ resolver, shared }: Opened, versions: Readonly<Record<string, string>>): Promise<string> {
   const specs = Object.entries(versions).map(([name, range]): PackageSpec => ({ name, range, importedAt: "t.mjs:1" }));
   const { folder = "" } = await resolver.resolve(specs, {});
@@ -37,7 +36,6 @@ async function install({ resolver, shared }: Opened, versions: Readonly<Record<s
 const file = (set: string, name: string): string => join(set, "node_modules", name);
 const inode = async (set: string, name: string): Promise<number> => (await stat(file(set, name))).ino;
 
-/** Paths in a set that a pattern fits. */
 async function filesOf(set: string, pattern: RegExp, within = "node_modules"): Promise<string[]> {
   return (await readdir(join(set, within), { recursive: true })).filter((path) => pattern.test(path));
 }
@@ -51,7 +49,7 @@ describe("packages that several sets have in common", () => {
     const second = await install(opened, { axios: "1.7.2", ms: "2.1.3" });
     expect(await inode(second, "axios/index.js")).toBe(await inode(first, "axios/index.js"));
     expect(await inode(second, "form-data/lib/form_data.js")).toBe(await inode(first, "form-data/lib/form_data.js"));
-    // What is made for each: the set's own lists, and what only it has.
+    // Only the set's own lists and its additional package need space.
     expect((await folderBytes(folder)) - before).toBeLessThan(before / 20);
     await rm(first, { recursive: true });
     expect(await readFile(file(second, "axios/package.json"), "utf8")).toContain('"version": "1.7.2"');

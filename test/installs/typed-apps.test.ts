@@ -6,7 +6,6 @@ import { temporaryFolder } from "../support/home.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-/** An app of the library that published components are written with, an app without types, and ours, side by side. */
 const SOURCE = `import { defineApp } from "@pipedream/types";
 import { defineSource } from "headwater/component";
 // @ts-ignore: this package has no types

@@ -14,7 +14,6 @@ const SOURCE = `export default {
 };
 `;
 
-/** An app with two actions, whose third party is a server of the test. */
 const action = (url: string): string => `const shop = { type: "app", app: "shop", methods: { ask(path, body) {
   return fetch("${url}" + path, { method: body ? "POST" : "GET", headers: { "x-token": this.$auth.token }, body: body && JSON.stringify(body) }).then((r) => r.json()); } } };
 export default {
@@ -40,7 +39,6 @@ interface Asked {
   readonly body: string;
 }
 
-/** A home with the source, two accounts and the actions of a registry. */
 async function shopHome(): Promise<{ home: PdHome; url: string; apiKey: string; asked: Asked[]; env: Record<string, string> }> {
   const home = await PdHome.inProcess({ PD_COMPONENT_NETWORK: "open" });
   const asked: Asked[] = [];
@@ -75,13 +73,11 @@ async function shopHome(): Promise<{ home: PdHome; url: string; apiKey: string; 
   return { home, url: `${String(apiUrl)}/mcp`, apiKey, asked, env };
 }
 
-/** One more component in the registry of the home. */
 async function publish(home: PdHome, path: string, code: string): Promise<void> {
   await home.file(`registry/${path}`, code);
   await home.pd("registry", "update", "mine");
 }
 
-/** A line of the protocol. */
 const line = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
 
 const LOOKING = [
@@ -224,7 +220,7 @@ describe("an agent of pd mcp", () => {
     const { home, env } = await shopHome();
     const child = home.spawn(["mcp"], { env });
     const told = collect(child, "stdout");
-    // It is not read to its end.
+    // The server exits before it has read all of stdin.
     child.stdin?.on("error", () => {});
     child.stdin?.write("what\n\n5\n");
     child.stdin?.write(line({ id: 1, method: "ping" }));

@@ -16,12 +16,12 @@ interface Saying {
   readonly words?: readonly string[];
 }
 
-/** What the project's build does, which is no part of it. */
+/** The build script has no type declarations. */
 const { writeLoader }: { readonly writeLoader: (folder: string, target: string) => Promise<string> } = await import(join(SCRIPTS, "common-js.mjs"));
 
 const saying = (word: string): string => `exports.say = () => ${word};`;
 
-/** A program whose command says the word of a second piece, as the build writes it, with a home of its own. `files`: more of its files, or others. */
+/** A program of two files, as the build writes it. `files` adds or replaces files. */
 async function program(files: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder();
   const home = join(folder, "home");
@@ -37,13 +37,12 @@ async function program(files: Readonly<Record<string, string>> = {}) {
   const environment = { PATH: process.env["PATH"], PD_HOME: home };
   const say = async ({ command = "list", flags = [], words = [] }: Saying = {}): Promise<string> =>
     (await run(process.execPath, [...flags, start, command, ...words], { env: environment })).stdout.trim();
-  /** The first start writes what it has loaded as one text, and the second what V8 has made of it. */
+  /** The first start stores the loaded code as text, the second V8's compiled code. */
   const settle = async (more?: Saying): Promise<void> => {
     for (let times = 0; times < 2; times++) expect(await say(more)).toBe("first");
   };
-  /** What was kept, made to claim that its code is that of another text. */
+  /** Swaps the word in the stored code, so that using it becomes visible. */
   const forge = async (): Promise<void> => writeFile(kept, (await readFile(kept, "latin1")).replaceAll(WORD, OTHER_WORD), "latin1");
-  /** Another build of the program takes the place of this one: what it keeps, and where. */
   const rebuild = build;
   return { folder, home, kept, say, settle, forge, rebuild };
 }
@@ -54,7 +53,7 @@ describe("code that was compiled by an earlier start", () => {
     await settle();
     await forge();
     const before = await stat(kept);
-    // Only code that was kept can say that by now.
+    // Only the stored code says this word now.
     expect(await say()).toBe("first");
     expect(await stat(kept)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
   });
@@ -65,7 +64,6 @@ describe("code that was compiled by an earlier start", () => {
     const other = await rebuild({ "word.cjs": saying(OTHER_WORD) });
     for (let times = 0; times < 3; times++) expect(await say()).toBe("second");
     expect((await readdir(join(home, "compiled"))).toSorted()).toEqual([basename(kept), basename(other)].toSorted());
-    // One of the other under its own name.
     await copyFile(other, kept);
     await rebuild({ "word.cjs": saying(WORD) });
     await settle();
@@ -168,7 +166,6 @@ describe("code that was compiled by an earlier start", () => {
 
   it("asks for no home folder of a user who has none, when a home is given", async () => {
     const { folder, say } = await program();
-    // As the system answers for a user who is not listed.
     await writeFile(join(folder, "without.cjs"), 'require("node:os").homedir = () => { throw new Error("no home folder"); };');
     expect(await say({ flags: ["-r", join(folder, "without.cjs")] })).toBe("first");
   });
@@ -183,7 +180,6 @@ describe("code that was compiled by an earlier start", () => {
   it("is not used when others may have written it, or when it is a link, and is then replaced", async () => {
     const { folder, kept, say, settle } = await program();
     await settle();
-    // What says another word when it is used.
     const forged = (await readFile(kept, "latin1")).replaceAll(WORD, OTHER_WORD).replaceAll("first ", "second");
     await writeFile(kept, forged, "latin1");
     expect(await say()).toBe("second");

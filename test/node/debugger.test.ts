@@ -12,7 +12,7 @@ import { DebuggerClient } from "../support/debugger.ts";
 import { PdHome, collect } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 
-/** A component in TypeScript, so that the lines that run are none of the author's; `shout` stands on line 8 + `above`. */
+/** TypeScript, so that the compiled lines differ from the author's. `shout` is on line 8 + `above`. */
 const source = (word: string, above = 0): string => `import { twice } from "./lib.ts";
 interface Order { readonly amount: number }
 ${"// one line more\n".repeat(above)}export default {
@@ -59,7 +59,7 @@ async function answer(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-/** Where in the author's files it stands. */
+/** Returns the position in the author's files. */
 function placeOf(script: JsonObject, paused: JsonObject): string {
   const map = new TraceMap(Buffer.from(String(script["sourceMapURL"]).replace(/^.*base64,/, ""), "base64").toString());
   const { callFrames } = paused;
@@ -68,7 +68,6 @@ function placeOf(script: JsonObject, paused: JsonObject): string {
   return `${file}:${line}`;
 }
 
-/** The component's code, as the debugger learned of it. */
 function scriptOf(client: DebuggerClient, name = "orders"): Promise<JsonObject> {
   return client.next("Debugger.scriptParsed", ({ url }) => url === `headwater:///${name}.mjs`);
 }
@@ -93,7 +92,7 @@ describe("pd dev --inspect", () => {
     await writeFile(session.path, source("was"));
     await client.next("Runtime.executionContextsCleared");
     const next = await scriptOf(client);
-    // A call before that may still run on the code before, which nobody debugs any more.
+    // An earlier call may still run on the old code, without a debugger.
     await eventually(async () => session.shown().includes("now runs version"));
     const second = answer(`${session.endpoint}?amount=4`);
     const again = await client.next("Debugger.paused");
@@ -117,7 +116,7 @@ describe("pd dev --inspect", () => {
     const lib = pathToFileURL(session.path.replace("orders.ts", "lib.ts")).href;
     await client.ask("Debugger.setBreakpointByUrl", { url: lib, lineNumber: 1 });
     await scriptOf(client);
-    // The bundle's lines become others, those of the file do not.
+    // The lines of the bundle change, those of lib.ts do not.
     await writeFile(session.path, source("later", 12).replace("this.$emit", "debugger; this.$emit"));
     const script = await scriptOf(client);
     await eventually(async () => session.shown().includes("now runs version"));
@@ -141,7 +140,6 @@ describe("pd dev --inspect", () => {
     expect([type, args]).toMatchObject(["warning", [{ value: "look" }, { type: "object", preview: { properties: [{ name: "doubled", value: "2" }] } }]]);
     const [frame] = JSON.parse(JSON.stringify(stackTrace)).callFrames;
     expect(placeOf(script, { callFrames: [{ location: frame }] })).toBe(`${pathToFileURL(session.path).href}:${SHOUT_LINE + 2}`);
-    // The log has it as well.
     await eventually(async () => session.shown().includes("look { doubled: 2 }"));
   });
 
@@ -194,7 +192,6 @@ describe("pd dev --inspect", () => {
       await client.ask("Debugger.resume");
     }
     await asked;
-    // Nobody debugs any more: the next run goes by.
     client.close();
     await eventually(async () => shown().includes("The debugger has gone"));
     await fetch(/Endpoint: (\S+)/.exec(shown())?.[1] ?? "");
@@ -241,7 +238,7 @@ describe("pd dev --inspect", () => {
     await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
     const answered = answer(session.endpoint);
     const paused = await client.next("Debugger.paused");
-    // Longer than a run may take: the time is the process's own, which stands.
+    // Longer than the timeout of a run: a paused process does not use up its time.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(await client.valueOf(paused, "doubled")).toBe(2);
     await client.ask("Debugger.resume");
@@ -360,7 +357,7 @@ describe("pd dev --inspect", () => {
     expect(await asked({ "sec-fetch-site": "cross-site" })).toBe(403);
     expect([await asked({}), await asked({ origin: "devtools://devtools" }), await asked({ "sec-fetch-site": "none" })]).toEqual([200, 200, 200]);
     expect((await fetch(`http://${host}/json/list`, { method: "POST" })).status).toBe(405);
-    // Nor does a webhook come here, or to the API: what it is answered could be read with any key.
+    // A webhook's answers can be read with any key, so it must not reach this port or the API.
     const api = new URL(String((await home.json("status"))["api_url"])).host;
     for (const url of [`http://${host}/json/list`, `http://localhost:${port}/json/list`, `http://${api}/v1/status`]) {
       const { id } = await home.json("webhooks", "create", url);
@@ -424,7 +421,7 @@ describe("a program of this machine that connects", () => {
     const rules: PeerRules = { isOfComponent: () => false, serverPid: -1, browserPids: new Set() };
     expect(await refusalOfPeer(socket, rules)).toBeUndefined();
     expect(await refusalOfPeer(socket, { ...rules, isOfComponent: (words) => words.length > 0 })).toContain("component");
-    // The server itself, and what it has started, such as npm and install scripts, but for the browser of a person.
+    // Refuses the server and its child processes, except a browser that it opened for a person.
     expect(await refusalOfPeer(socket, { ...rules, serverPid: process.pid })).toContain("The server and the programs");
     expect(await refusalOfPeer(socket, { ...rules, serverPid: process.ppid })).toContain("The server and the programs");
     expect(await refusalOfPeer(socket, { ...rules, serverPid: process.ppid, browserPids: new Set([process.pid]) })).toBeUndefined();

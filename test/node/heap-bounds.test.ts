@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 
 const FILE = join(import.meta.dirname, "..", "..", "src", "system", "heap-bounds.ts");
 
-/** Of 36 to 64 without a bound. From Node 24 on it comes to three or four times 8. */
+/** Without a bound, it would be 36 to 64. Node 24 and later reach three to four times 8. */
 const YOUNG_MB = Number(process.versions.node.split(".")[0]) < 24 ? 26 : 35;
 
-/** Makes objects for a while, a few at a time, of which many outlive a collection; a thread begins meanwhile. Prints megabytes. */
+/** Allocates objects of which many survive a collection, while a thread starts. Prints MB. */
 const PROGRAM = `
 const { getHeapSpaceStatistics } = require("node:v8");
 const { Worker } = require("node:worker_threads");

@@ -4,18 +4,17 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { PdHome } from "../support/pd.ts";
 
-/** Others have more in memory from their own start on; their share is not measured. */
+/** Later versions of Node use more memory from the start. */
 const IS_NODE_20 = process.versions.node.startsWith("20.");
 const SPARE_KB = IS_NODE_20 ? 12_000 : 20_000;
 const SERVER_KB = IS_NODE_20 ? 37_000 : 55_000;
 
-/** What a process has in memory and shares with no file, kB; 0: it has ended. */
+/** Private memory of a process, kB. 0 when it has exited. */
 async function ownMemory(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
   return Number(/^Pss_Anon:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0);
 }
 
-/** The processes of components under this home that were started from a snapshot. */
 async function quickProcesses(home: string): Promise<number[]> {
   const pids = (await readdir("/proc")).map(Number).filter((pid) => pid > 0);
   const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
@@ -28,18 +27,17 @@ async function quickProcesses(home: string): Promise<number[]> {
 describe.runIf(process.platform === "linux")("an idle server", () => {
   it("comes down to 37 MB of its own, and its spare process has 12", async () => {
     const home = await PdHome.make();
-    // The first start makes the database, and compiles what the next one takes as it is.
+    // The first start creates the database and the compile cache.
     await home.up();
     await home.pd("down");
     const { child } = await home.up();
-    // The first one that starts from a snapshot tries it out, and ends.
+    // The first process from a snapshot only tests the snapshot, and exits.
     const own = await eventually(async () => {
       const [pid, ...others] = await quickProcesses(home.home);
       const found = pid === undefined || others.length > 0 ? 0 : await ownMemory(pid);
       return found > 5000 && found;
     });
     expect(own).toBeLessThan(SPARE_KB);
-    // All of its start is behind it by now.
     await expect.poll(() => ownMemory(child.pid ?? 0), { timeout: 60_000, interval: 500 }).toBeLessThan(SERVER_KB);
     expect(await ownMemory(child.pid ?? 0)).toBeGreaterThan(10_000);
   });

@@ -10,7 +10,7 @@ interface Pieces {
   load(name: string): Promise<{ readonly own: string; readonly shared: object }>;
 }
 
-/** Two pieces that share a third, as the build writes them, and what loads them later. */
+/** Two pieces that share a third, as the build writes them. */
 async function program(): Promise<{ folder: string; pieces: Pieces }> {
   const folder = await temporaryFolder();
   for (const name of ["pieces.cjs", "compiled-code.cjs"]) await cp(join(import.meta.dirname, "..", "..", "scripts", name), join(folder, name));

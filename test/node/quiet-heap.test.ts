@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 
 const FILE = join(import.meta.dirname, "..", "..", "src", "system", "quiet-heap.ts");
 
-/** Makes much that it does not keep, then waits until its heap is half as large, or for 10 s. */
 const PROGRAM = `
 const { collectWhenQuiet } = require("./quiet-heap.cjs");
 let kept = Array.from({ length: 3_000_000 }, (_, n) => ({ n }));

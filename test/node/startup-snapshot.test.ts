@@ -19,10 +19,9 @@ import { temporaryFolder } from "../support/home.ts";
 import { componentPids } from "../support/processes.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 
-/** No test lasts so long. */
+/** Longer than any test. */
 const NEVER = 3_600_000;
 
-/** Whether the process that runs this was started from a snapshot. */
 const IS_QUICK = 'process.execArgv.includes("--snapshot-blob")';
 
 async function setUp({ snapshotAfterMs, entry = programFile("child.cjs") }: { snapshotAfterMs?: number; entry?: string } = {}) {
@@ -41,7 +40,6 @@ async function setUp({ snapshotAfterMs, entry = programFile("child.cjs") }: { sn
     log,
   });
   onTestFinished(() => runner[Symbol.asyncDispose]());
-  /** What an expression is in a process of its own. */
   const valueOf = async (expression: string): Promise<unknown> => {
     const code = `export default { name: "t", version: "1", async run() { return ${expression}; } };`;
     const bundle = { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
@@ -55,13 +53,12 @@ async function setUp({ snapshotAfterMs, entry = programFile("child.cjs") }: { sn
   return { folder, runner, warnings, valueOf };
 }
 
-/** The words of each process of this machine. */
 async function commandsOfAll(): Promise<readonly string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   return Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
 }
 
-/** Everything that a component reaches from its globals and from Node's modules, three steps far, and of what kind it is. */
+/** Everything that a component reaches in three steps from its globals and Node's modules, with its type. */
 const REACHED = `(() => {
   const seen = new Set();
   const lines = [];
@@ -179,7 +176,7 @@ describe("a process that starts from a snapshot", () => {
     }
     await over;
     const compiled = (await readFile(logPath, "utf8")).split("\n").flatMap((line) => /^function,interpreter,.*,([^,]+)$/.exec(line)?.[1] ?? []);
-    // What each process does by itself, and the component.
+    // Each process compiles its start code and the component.
     expect(compiled).toEqual(expect.arrayContaining(["refuseLocalSockets", "run"]));
     expect(compiled.filter((name) => ["describeComponent", "buildInstance", "emitOf", "jsonText", "takePart", "#load", "#run"].includes(name))).toEqual([]);
   });
@@ -209,7 +206,7 @@ describe("a process that starts from a snapshot", () => {
 
   it("is not had when it starts and cannot load a component", async () => {
     const entry = join(await temporaryFolder(), "child.cjs");
-    // Compiled code that imports has to be made anew after the start.
+    // In a snapshot, code with import() must be compiled after the start.
     const text = await readFile(programFile("child.cjs"), "utf8");
     await writeFile(
       entry,
@@ -247,7 +244,7 @@ describe("a process that starts from a snapshot", () => {
     await runner.whenQuick;
     const [name] = (await readdir(join(folder, "run"))).filter((name) => existsSync(join(folder, "run", name, "child.blob")));
     await rm(join(folder, "run", name ?? "", "child.blob"));
-    // The one that waits was started before that.
+    // The spare process was started before the snapshot was deleted.
     expect([await valueOf(IS_QUICK), await valueOf(IS_QUICK)]).toEqual([true, false]);
     expect(warnings).toEqual([[expect.stringContaining("there is no snapshot"), expect.anything()]]);
   });

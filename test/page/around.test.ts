@@ -143,7 +143,6 @@ describe("an account on the page", () => {
     await page.getByRole("button", { name: "Reconnect" }).click();
     await page.getByText("Connected demo").waitFor();
     expect((await server.client.accounts.list()).data).toMatchObject([{ name: "demo", healthy: true }]);
-    // Nobody has asked for another account in any form.
     const { id: other } = await server.client.accounts.connect({ app: "demo", name: "other", credentials: { api_key: "x" } });
     await server.client.sources.update(source?.id ?? "", { configured_props: { demo: other } });
     await page.goto(`${server.apiUrl}/sources/${source?.id ?? ""}/configuration`);

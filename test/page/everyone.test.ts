@@ -8,7 +8,7 @@ import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 import { TestServer } from "../support/runtime.ts";
 import { ORDERS, order, untilShown } from "./open-page.ts";
 
-/** What a checker of WCAG 2.2 AA finds wrong. */
+/** Returns violations of WCAG 2.2 AA. */
 async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(`axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] }).then(({ violations }) =>
@@ -50,7 +50,6 @@ async function fullServer() {
   return { server, paths: { ...paths, ...(await workflowPaths(server)) } };
 }
 
-/** A workflow with a run that failed, and one that waits. */
 async function workflowPaths(server: TestServer): Promise<Record<string, string>> {
   const steps = {
     ask: codeStep("console.log('asked'); if (steps.trigger.event.fails) throw new Error('no'); $.flow.suspend(); return { of: [1, 2] };"),
@@ -72,7 +71,7 @@ async function workflowPaths(server: TestServer): Promise<Record<string, string>
 const WIDTHS = [360, 768, 1280, 2560];
 const SCHEMES = ["light", "dark"] as const;
 
-/** Where each page is drawn to, to be looked at. */
+/** Screenshots for a person to look at. */
 const PICTURES = join(import.meta.dirname, "..", "..", "build", "pictures");
 
 describe.each(SCHEMES)("every view in %s", (colorScheme) => {

@@ -18,7 +18,6 @@ interface Setting {
   readonly server: TestServer;
 }
 
-/** From the list of a registry to a source that runs, with an account and a choice that the component computes. */
 async function deployFromKey({ page, hand }: Setting): Promise<void> {
   await hand.press(page.getByRole("link", { name: "New source" }).first());
   await hand.fill(page.getByRole("searchbox", { name: "Search sources" }), "order");
@@ -46,7 +45,7 @@ async function editCode({ page, hand }: Setting): Promise<void> {
   await page.keyboard.insertText(SECOND);
   await page.keyboard.press("Control+s");
   await page.getByText("Saved: version 2 runs").waitFor();
-  // Out of the editor.
+  // Leaves the editor.
   await page.keyboard.press("Escape");
 }
 

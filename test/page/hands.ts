@@ -1,13 +1,11 @@
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** How somebody works with the page: every flow works with each of them. */
+/** A way to operate the page. Every flow must work with each of them. */
 export interface Hand {
   press(target: Locator): Promise<void>;
   fill(target: Locator, text: string): Promise<void>;
-  /** One of a few, by its label. */
   choose(target: Locator, label: string): Promise<void>;
-  /** A row of a long list. */
   open(row: Locator): Promise<void>;
 }
 
@@ -24,17 +22,16 @@ export function finger(): Hand {
   return { ...mouse(), press: (target) => target.tap(), open: (row) => row.tap() };
 }
 
-/** No page has so many places to stop at. */
 const MOST_TABS = 200;
 
-/** Nothing is pointed at: Tab goes to what is wanted, or it cannot be reached. */
+/** Uses only the keyboard. Tab must reach every target. */
 export function keys(page: Page): Hand {
   const isFocused = async (target: Locator): Promise<boolean> => (await target.and(page.locator(":focus")).count()) > 0;
   const goTo = async (target: Locator): Promise<void> => {
     await target.waitFor({ state: "attached" });
     for (let count = 0; count < MOST_TABS && !(await isFocused(target)); count++) await page.keyboard.press("Tab");
     expect(await isFocused(target)).toBe(true);
-    // Whoever cannot see where they are is lost.
+    // The focus must be visible.
     const isSeen = (): Promise<unknown> =>
       page.evaluate(`(() => {
       const { activeElement } = document;

@@ -4,7 +4,6 @@ import { type Shape, pathOf, rowsOf, searchIn } from "../../src/ui/parts/json-ro
 
 const AT_FIRST: Shape = { toggled: new Set(), shown: new Map() };
 
-/** Rows as a reader sees them. */
 function seen(value: JsonValue, shape: Partial<Shape> = {}): string[] {
   return rowsOf(value, { ...AT_FIRST, ...shape }).map((row) => (row.kind === "more" ? `${row.left} more` : `${pathOf(row.node)}${row.isOpen ? " open" : ""}`));
 }

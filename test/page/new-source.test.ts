@@ -75,7 +75,7 @@ describe("a new source on the page", () => {
     const page = await openPage(server, "/sources?action=create&key=shop-new-order");
     const loads: string[] = [];
     page.on("request", (request) => request.method() === "POST" && loads.push(request.url()));
-    // A stranger may have written the address: it shows what it would do, and waits.
+    // A stranger may have written the URL, so the page asks before it loads code.
     await page.getByRole("heading", { name: "Load shop-new-order?" }).waitFor();
     await page.goto(`${server.apiUrl}/actions?key=shop-create-order`);
     await page.getByRole("heading", { name: "Load shop-create-order?" }).waitFor();
@@ -85,7 +85,6 @@ describe("a new source on the page", () => {
     await page.getByRole("heading", { name: "New Order" }).waitFor();
     expect(loads).not.toEqual([]);
     await page.goto(`${server.apiUrl}/sources?action=create&url=${encodeURIComponent("http://127.0.0.1:9/x.js")}`);
-    // Whoever was led to such an address has agreed to nothing yet.
     expect(await page.getByLabel("Address of raw code").inputValue()).toBe("http://127.0.0.1:9/x.js");
     await page.getByRole("button", { name: "Go on" }).click();
     await page.getByRole("alert").filter({ hasText: "PD_CODE_UNREACHABLE" }).waitFor();

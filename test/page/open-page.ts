@@ -5,13 +5,13 @@ import { TestServer } from "../support/runtime.ts";
 
 afterAll(closeBrowser);
 
-/** The page of a server, opened as `pd open` opens it; what it complains of fails the test. */
+/** Opens the page as `pd open` does. Errors of the page fail the test. */
 export async function openPage(server: TestServer, path = "/sources", options: Parameters<typeof openWindow>[0] = {}): Promise<Window["page"]> {
   const { page, complaints } = await openWindow(options);
   onTestFinished(() => expect(complaints).toEqual([]));
   const { ticket } = await server.client.page.ticket();
   await page.goto(`${server.apiUrl}${path}#ticket=${ticket}`);
-  // Its part of the page is fetched: keys that are pressed now are meant for it.
+  // The page ignores keys before this part has loaded.
   await page.locator("main .content, main .empty").first().waitFor();
   return page;
 }
@@ -32,13 +32,11 @@ export const ORDERS = `export default {
 };
 `;
 
-/** Sends an order to a source's endpoint; what it answered. */
 export async function order(endpoint: string | undefined, body: object): Promise<string> {
   const answer = await fetch(endpoint ?? "", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
   return answer.text();
 }
 
-/** What is on its way has come. */
 export async function untilShown(page: Page): Promise<void> {
   await page.locator("main .content, main .empty").first().waitFor();
   await page.locator("main [aria-busy]").first().waitFor({ state: "detached" });

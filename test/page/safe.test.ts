@@ -18,10 +18,8 @@ const HOSTILE = [
   "{{constructor.constructor('window.hit=1')()}}",
 ];
 
-/** Whatever strangers can name or write has one of these in it. */
 const NASTY = HOSTILE.join(" ");
 
-/** A component whose names, texts, events, lines and errors are all hostile. */
 const CODE = `const nasty = ${JSON.stringify(NASTY)};
 export default {
   name: nasty, version: "0.0.1", description: nasty,

@@ -32,7 +32,7 @@ it("the documentation site has every guide, finds words in them, and asks nobody
   await page.getByRole("searchbox").fill("launch.json");
   await page.getByRole("option").filter({ hasText: "debugg" }).first().click();
   await page.waitForURL(/\/docs\/debugging/);
-  // The address changes before the page does.
+  // The URL changes before the page does.
   await page.locator("code", { hasText: "--inspect" }).first().waitFor();
   expect(strangers).toEqual([]);
 });

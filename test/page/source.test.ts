@@ -55,7 +55,7 @@ describe("a source on the page", () => {
     const editor = page.getByRole("textbox", { name: "Code of orders.mjs" });
     await editor.click();
     await page.keyboard.press("Control+a");
-    // Where coloured text is typed over, the browser itself would set a style, which the page's policy blocks.
+    // Typing over coloured text makes Chromium set an inline style, which the page's policy blocks.
     await page.keyboard.press("Delete");
     await page.keyboard.insertText("export default {");
     await page.keyboard.press("Control+s");
@@ -64,13 +64,12 @@ describe("a source on the page", () => {
     expect(await order(source.endpoint_url, { id: "b" })).toBe("one");
     await editor.click();
     await page.keyboard.press("Control+a");
-    // Where coloured text is typed over, the browser itself would set a style, which the page's policy blocks.
     await page.keyboard.press("Delete");
     await page.keyboard.insertText(ORDERS.replace('"one"', '"two"'));
     await page.keyboard.press("Control+s");
     await page.getByText("Saved: version 2 runs").waitFor();
     await page.getByText("version 2", { exact: true }).waitFor();
-    // Whoever goes on typing is still in the editor, and before them is what they have saved.
+    // The cursor is still in the editor, and the text is the saved one.
     await page.keyboard.press("Control+End");
     await page.keyboard.type("// and on");
     await page.getByText("// and on").waitFor();

@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 
-/** A registry with one component, which asks an app for choices. */
 export async function withRegistry(start = (): Promise<TestServer> => TestServer.inMemory()): Promise<TestServer> {
   const folder = await temporaryFolder();
   const files = {

@@ -12,7 +12,6 @@ const write = (text: string) => async (partial: string) => {
 
 describe("a fetched folder", () => {
   it("is exchanged as a whole; a fetch that fails or finds nothing leaves the old content and no rest", async () => {
-    // It is made when something is fetched.
     const root = join(await temporaryFolder(), "registries");
     const folders = await FetchedFolders.open(root, silentLog);
     const folder = join(root, "npm", "app");
@@ -58,7 +57,7 @@ describe("a fetched folder", () => {
       })
       .then(() => (isReplaced = true));
     await expect.poll(() => isFilled).toBe(true);
-    // Its turn comes behind the one who reads.
+    // The replacement waits for the reader.
     await new Promise((resolve) => setImmediate(resolve));
     expect([isReplaced, await text()]).toEqual([false, "one"]);
     finish();

@@ -24,7 +24,6 @@ async function repository(component: string, manifest = "{}"): Promise<string> {
 
 const component = (version: string) => `export default {\n  key: "x-source",\n  name: "X",\n  version: "${version}",\n  run() {},\n};\n`;
 
-/** A packed folder with a component of this version. */
 async function archiveOf(version: string): Promise<Buffer> {
   const [archive, folder] = [await temporaryFolder(), await temporaryFolder()];
   await writeFile(join(archive, "x.mjs"), component(version));
@@ -32,7 +31,6 @@ async function archiveOf(version: string): Promise<Buffer> {
   return readFile(join(folder, "x.tgz"));
 }
 
-/** Host and port of a server of the test's own. */
 async function listening(answer: RequestListener): Promise<string> {
   return (await startHttpServer(answer)).slice("http://".length);
 }

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { CallState } from "../../src/sandbox/child/call-state.ts";
 import { State } from "../../src/sandbox/child/state.ts";
 
-/** Calls of one process, beside which another process writes. */
 function setUp(n: number) {
   const state = new State({ n: String(n) }, 0);
   return { state, first: new CallState(state), second: new CallState(state) };

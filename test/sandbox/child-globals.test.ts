@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TestServer } from "../support/runtime.ts";
 
-/** What a component's expression is in a process of its own, once it is loaded. */
 async function valueOf(expression: string): Promise<unknown> {
   const server = await TestServer.start();
   const source = await server.deploy(`export default { name: "t", version: "1", run() { return ${expression}; } };`);

@@ -19,20 +19,20 @@ async function settingsWith(enclosure: Enclosure) {
   return { entry: programFile("child.cjs"), runFolder, packagesFolder, memoryMb: 256, enclosure, apiUrl: () => "", clock: systemClock, log: silentLog };
 }
 
-/** One that has ended may still be listed until somebody has asked for its end. */
+/** A zombie is not alive. */
 async function isAlive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return stat !== "" && !stat.includes(") Z ");
 }
 
 it("a process that is killed while it is being enclosed leaves nobody behind who waits for it", async () => {
-  // As bubblewrap does: a second process that waits for a word of the first.
+  // Like bubblewrap, starts a second process that waits for the first.
   const slow: Enclosure = {
     ...belt("test"),
     enclose: ({ env, ownFolder }) => ({ command: "bash", words: ["-c", "sleep 600 & echo $! > waiting; wait"], cwd: ownFolder, env, files: [], release() {} }),
   };
   const child = await ChildProcess.start(await settingsWith(slow), { name: "one" });
-  // The file is there before the number is in it.
+  // The file exists before it has content.
   const waiting = await eventually(async () => Number(await readFile(join(child.folder, "own", "waiting"), "utf8").catch(() => "")) || undefined);
   expect(await isAlive(waiting)).toBe(true);
   child.kill();
@@ -51,13 +51,11 @@ it("what an earlier server left while it was being enclosed is ended at the next
   expect(await ended).toEqual([null, "SIGKILL"]);
 });
 
-/** Ticks of the processor that a process has used, with all that it started. */
 async function ticksOf(pid: number): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** Until the processes of these folders have nothing to do. */
 async function untilQuiet(folders: readonly string[]): Promise<void> {
   let [before, still] = [-1, 0];
   await eventually(async () => {
@@ -86,7 +84,7 @@ it("a process that waits to be used warms up without a word: what goes wrong wit
 });
 
 describe("what packages want of Node", () => {
-  /** Starts one of these after the other, each in a process that has waited until it had nothing more to do; tells of each whether that had it loaded. */
+  /** Starts each component in a process that has become idle. Returns whether http2 was loaded in it. */
   async function startedWith(settings: Awaited<ReturnType<typeof settingsWith>>, all: readonly { code?: string; packagesPath?: string }[]): Promise<unknown[]> {
     const runner = await ProcessRunner.start(settings);
     onTestFinished(() => runner[Symbol.asyncDispose]());

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TestServer } from "../support/runtime.ts";
 
-/** What a component's expressions are, in a process of its own; `error: <code>` for one that throws. */
+/** The value of an expression that throws is `error: <code>`. */
 async function valuesOf(place: string, expressions: Readonly<Record<string, string>>): Promise<unknown> {
   const home = await mkdtemp(join(place, "headwater-test-"));
   const server = await TestServer.start({ home });

@@ -24,7 +24,6 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** What the body of `run` returns, in a component of public network whose API is said to be at this address. */
 async function returnedOf(body: string, { apiUrl, imports = "" }: { apiUrl: string | (() => string); imports?: string }): Promise<unknown> {
   const folder = await temporaryFolder();
   const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder: join(folder, "packages"), memoryMb: 256 };
@@ -119,7 +118,7 @@ describe("--component-network public", () => {
   it("never mixes connections up, also when a socket is used again before the first is there", async () => {
     const ports = [await listening(saying("A")), await listening(saying("B"))];
     let asked = 0;
-    // Each question is asked of the address that is said to be the API by then.
+    // Each connection goes to the address of the API at that moment.
     const order = [0, 1, 0, 1, 0];
     const apiUrl = (): string => `http://127.0.0.1:${ports[order[asked++] ?? 0]}`;
     const body = `

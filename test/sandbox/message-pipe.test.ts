@@ -9,7 +9,6 @@ import { FlowLimit } from "../../src/sandbox/flow-limit.ts";
 import { MessagePipe } from "../../src/sandbox/message-pipe.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 
-/** A stream that keeps what is written to it, and has each write wait until `goOn`. */
 class Slow extends Duplex {
   readonly written: string[] = [];
   #goOn: (() => void) | undefined;
@@ -78,7 +77,7 @@ describe("what has cost too much", () => {
     const [stream, clock] = [new Slow(), new FakeClock(0)];
     const limit = new FlowLimit(clock);
     const pipe: MessagePipe<unknown, string> = new MessagePipe(stream, { ...deaf, message: () => pipe.charge(50_000_000) }, { limit });
-    // Beyond 64 MB at once there are 32 MB a second.
+    // The limit is 64 MB at once, and 32 MB per second after that.
     stream.emit("data", "1\n2\n3\n");
     for (const [at, isPaused] of [
       [1000, true],
@@ -98,7 +97,7 @@ describe("a write past the stream", () => {
   async function writing(): Promise<ReturnType<typeof spawn>> {
     const entry = join(import.meta.dirname, "..", "..", "src", "sandbox", "child", "write-through.ts");
     const { outputFiles } = await build({ entryPoints: [entry], bundle: true, platform: "node", format: "cjs", write: false });
-    // As the stream of a component's process is: it does not block.
+    // Non-blocking, like the pipe of a component's process.
     const code = `${outputFiles[0]?.text ?? ""}; new (require("node:net").Socket)({ fd: 3 }); console.log(module.exports.writeThrough(3, Buffer.alloc(${SIZE}, "x"))); process.exit();`;
     const child = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit", "pipe"] });
     onTestFinished(() => void child.kill("SIGKILL"));

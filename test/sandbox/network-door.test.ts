@@ -19,13 +19,11 @@ async function openDoor(): Promise<string> {
 
 async function connected(path: string): Promise<Socket> {
   const socket = connect(path);
-  // How it ends is what the tests look at.
   socket.on("error", () => {});
   await once(socket, "connect");
   return socket.resume();
 }
 
-/** However it ends. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.resume().once("close", () => resolve()));
 }

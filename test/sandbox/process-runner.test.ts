@@ -104,7 +104,7 @@ describe("a process that is killed before it is ready", () => {
 });
 
 describe("a process that waits to be used", () => {
-  /** Starts units at these times, in a second that does not go on by itself; tells how many processes there are in the end. */
+  /** Starts units at these times of a fake clock. Returns the number of processes. */
   async function processesAfter(times: readonly number[], atLeast: number): Promise<number> {
     const folder = await temporaryFolder();
     const runFolder = join(folder, "run");

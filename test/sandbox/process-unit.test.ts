@@ -4,7 +4,6 @@ import { ProcessUnit, type UnitProcess } from "../../src/sandbox/process-unit.ts
 import type { ToHost } from "../../src/sandbox/protocol.ts";
 import { systemClock } from "../../src/system/clock.ts";
 
-/** A process whose words the test puts into its mouth. */
 async function unitOf(): Promise<{ unit: ProcessUnit; say: (message: ToHost) => void }> {
   let say: (message: ToHost) => void = () => {};
   const child: UnitProcess = {

@@ -11,7 +11,7 @@ function number(value: number): Buffer {
 
 const code = (bytes: number): Buffer => Buffer.concat([CODE_BEGINS, Buffer.alloc(bytes - CODE_BEGINS.length, 1)]);
 
-/** As Node writes it: whatever stands `before`, then these modules. */
+/** The end of a snapshot, in Node's format. */
 function snapshot({ before = Buffer.from("memory"), count, modules }: { before?: Buffer; count?: number; modules: Record<string, Buffer> }): SnapshotBytes {
   const entries = Object.entries(modules).flatMap(([name, bytes]) => [number(name.length), Buffer.from(name), number(bytes.length), bytes]);
   const all = Buffer.concat([before, number(count ?? Object.keys(modules).length), ...entries]);

@@ -24,7 +24,6 @@ const ACTION =
 const APP =
   'export default { type: "app", app: "demo", propDefinitions: { choice: { type: "string", options({ page }) { return { options: ["a", { label: "B", value: "b" }], context: { page } }; } } } };';
 
-/** A server on which there is one of everything. */
 async function fullServer() {
   const server = await TestServer.start();
   const source = await server.deploy(CODE, { files: { "demo.app.mjs": APP }, props: { demo: { key: "k" } } });
@@ -49,7 +48,6 @@ async function call(server: TestServer, method: string, path: string, { query = 
   return { status: answer.status, body: text === "" ? undefined : JSON.parse(text), headers: answer.headers };
 }
 
-/** A workflow that waits. */
 const FLOW = workflowOf({ ask: codeStep("$.flow.suspend();") });
 
 describe("the API", () => {
@@ -65,7 +63,7 @@ describe("the API", () => {
     const flow = String(dataOf(await server.api.post("/v1/accounts/oauth", oauth))["flow_id"]);
     const workflow = await deployWorkflow(server, FLOW);
     const [flowId, runId, otherRunId] = [workflow.id, String((await workflow.run())["id"]), String((await workflow.run())["id"])];
-    /** In this order: what deletes comes last. */
+    /** Runs in this order, so deletions come last. */
     const asked: Readonly<Record<string, Asked>> = {
       "get /v1/components": { query: { limit: "5" } },
       "post /v1/components": { body: { component_code: CODE, component_path: "e.mjs", component_files: { "demo.app.mjs": APP } } },
@@ -376,7 +374,7 @@ describe("the API", () => {
     socket.write(`GET /sse/dc/${source.id}/emits HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.apiKey}\r\n\r\n`);
     await once(socket, "readable");
     for (let round = 0; round < 10; round++) await source.run();
-    // It gets what was on its way, and then the end of the answer, though the source has emitted more.
+    // The reader gets only what was in flight, although the source emitted more.
     let text = "";
     socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     await eventually(async () => text.endsWith("\r\n0\r\n\r\n"));
@@ -406,7 +404,6 @@ describe("named keys", () => {
     const open = async (bearer: unknown, kind: string) => {
       const answer = await fetch(`${server.apiUrl}/sse/dc/${source.id}/${kind}`, { headers: { authorization: `Bearer ${String(bearer)}` } });
       const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-      // It is in line.
       await reader?.read();
       return reader;
     };

@@ -17,7 +17,6 @@ async function ask(
   return { status: answer.status, text: await answer.text() };
 }
 
-/** A server with a secret of every kind, and a key of somebody who may look. */
 async function withReader() {
   const server = await TestServer.inMemory();
   const { id: account } = await server.client.accounts.connect({ app: "demo", name: "mine", credentials: { api_key: "hush-account" } });
@@ -100,7 +99,7 @@ describe("a page", () => {
     const late = tickets.issue("key");
     clock.jumpTo(60_000);
     expect(() => tickets.redeem(late)).toThrow("is older than a minute");
-    // Whoever makes very many displaces nobody else's.
+    // Many tickets of one key must not displace those of others.
     const [owners, first] = [tickets.issue("owner"), tickets.issue("reader")];
     const more = Array.from({ length: 500 }, () => tickets.issue("reader"));
     expect([tickets.redeem(owners), tickets.redeem(more.at(-1) ?? "")]).toEqual(["owner", "reader"]);

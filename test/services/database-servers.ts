@@ -8,10 +8,8 @@ import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
 import { eventually } from "../support/runtime.ts";
 
-/** A real database server of the test's own. */
 export interface DatabaseServer {
   readonly port: number;
-  /** Runs statements as its owner. */
   query(sql: string): void;
 }
 
@@ -20,7 +18,7 @@ interface Owner {
   readonly gid?: number;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as its own user. */
+/** PostgreSQL refuses to run as root. */
 function ownerNamed(name: string): Owner {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string): number => Number(execFileSync("id", [flag, name]).toString());
@@ -98,7 +96,7 @@ export async function startMySql(): Promise<DatabaseServer> {
   return { port, query };
 }
 
-/** The published apps insist on TLS. */
+/** The published apps require TLS. */
 function selfSigned(folder: string): { key: string; cert: string } {
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1", "-keyout", key, "-out", cert], {

@@ -14,7 +14,6 @@ async function run(server: TestServer, path: string, props: JsonObject): Promise
   return server.api.post("/v1/actions/run", { ...(await componentParams(published(path))), configured_props: props });
 }
 
-/** Labels of a prop's choices. */
 async function choices(server: TestServer, path: string, { prop, props, ...more }: { prop: string; props: JsonObject } & JsonObject): Promise<unknown> {
   const code = await componentParams(published(path));
   return (await server.api.post("/v1/components/configure", { ...code, prop_name: prop, configured_props: props, ...more }))["string_options"];

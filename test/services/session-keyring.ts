@@ -3,19 +3,18 @@ import { once } from "node:events";
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
 
-/** A desktop session of the test's own, whose keyring is unlocked. Returns what its programs have in their environment. */
+/** Starts a desktop session with an unlocked keyring. Returns its environment variables. */
 export async function startKeyringSession(): Promise<Record<string, string>> {
   const folder = await temporaryFolder();
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_RUNTIME_DIR: folder };
   const bus = await started("dbus-daemon", ["--session", "--nofork", "--print-address=1"], env);
   const session = { ...env, DBUS_SESSION_BUS_ADDRESS: bus.said.trim() };
-  // It says so once it has taken its name on the bus.
+  // Printed once it owns its name on the bus.
   const keyring = await started("gnome-keyring-daemon", ["--unlock", "--foreground", "--components=secrets", `--control-directory=${folder}`], session, "pw");
   if (!keyring.said.includes("GNOME_KEYRING_CONTROL")) throw new Error(`no keyring: ${keyring.said}`);
   return { DBUS_SESSION_BUS_ADDRESS: session.DBUS_SESSION_BUS_ADDRESS };
 }
 
-/** Resolves with the first that it says. */
 async function started(command: string, words: readonly string[], env: NodeJS.ProcessEnv, input = ""): Promise<{ said: string }> {
   const child: ChildProcess = spawn(command, words, { env, stdio: ["pipe", "pipe", "ignore"] });
   onTestFinished(async () => {

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PD, PdHome } from "../support/pd.ts";
 
-/** A home with a source, a `pd` on the path, and the scripts of the shells. */
 async function filled() {
   const home = await PdHome.make();
   await home.up();
@@ -21,7 +20,6 @@ async function filled() {
     execFileSync(shell, words, {
       cwd: home.folder,
       encoding: "utf8",
-      // A shell that waits for what does not come must not hold the tests.
       timeout: 300_000,
       env: { ...process.env, HOME: home.folder, PD_HOME: home.home, PATH: `${home.folder}:${process.env["PATH"] ?? ""}`, TERM: "dumb" },
     });
@@ -38,12 +36,12 @@ describe("Tab, in a real shell, completes commands, sources, props and files:", 
     const pressed = (line: string): string | undefined => inTerminal(run, { shell: "bash --norc -i", setUp: "source pd.bash", line });
     expect(pressed("pd deplo")).toBe("deploy");
     expect(pressed("pd events o")).toBe("events orders");
-    // What stands behind = is a word of its own to bash.
+    // bash splits the word at =.
     expect(pressed("pd update orders --prop size=l")).toBe("update orders --prop size=large");
     expect(pressed("pd backup ~/orders.m")).toMatch(/^backup \/.*orders\.mjs$/);
     expect(candidates("pd backup pro")).toBe("programs/");
     expect(candidates("pd backup od")).toBe("odd\\ name\\ \\$x.mjs");
-    // What others have named is put in as text: bash would carry it out.
+    // bash would execute these names if they were not inserted as text.
     expect(pressed("pd stores show ")).toBe("stores show $(touch pwned) it's");
     expect(run("bash", "--norc", "-c", "ls").split("\n")).not.toContain("pwned");
   });
@@ -80,7 +78,7 @@ interface Pressing {
   readonly line: string;
 }
 
-/** What a line has become after Tab, in a shell with a terminal of its own, where it is carried out. */
+/** Types a line, Tab and Enter in a shell. Returns the completed line. */
 function inTerminal(run: (shell: string, ...words: string[]) => string, { shell, setUp, line }: Pressing): string | undefined {
   const told = 'pd() { if [[ $1 == complete ]]; then command pd "$@"; else printf "%s\\n" "GOT":"$*:TOG"; fi }';
   const script = `zmodload zsh/zpty

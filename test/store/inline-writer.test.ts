@@ -24,13 +24,11 @@ interface Place {
   readonly store: Store;
   readonly inline: InlineWriter;
   readonly fence: number;
-  /** Commits by their ids, one after the other. */
   readonly commits: (...ids: readonly string[]) => WriteRequest[];
-  /** A minute, which each look at the clock may move on. */
+  /** Each call of now() adds the next of `steps` to `at`. */
   readonly clock: { at: number; steps: number[]; now(): number };
 }
 
-/** A store with one source that it owns, and beside it what writes inline, with a clock of its own. */
 async function place(): Promise<Place> {
   const path = join(await temporaryFolder(), "test.db");
   const store = await openStoreAt(path);
@@ -166,7 +164,7 @@ describe("what writes on the server's own thread", () => {
     const payload = JSON.stringify("x".repeat(3000));
     for (let n = 0; n < 1500; n++) await store.commit(run(fence, "dc_a", `inv_${n}`, { events: [{ payload, channel: "" }] }));
     expect(await store.countEvents("dc_a")).toBe(1500);
-    // Of 64 MB that were written. A busy machine is late to move it, so that it is more than the 16 at which it is begun anew.
+    // The log restarts at 16 MB, but a busy machine checkpoints late.
     expect((await stat(`${path}-wal`)).size).toBeLessThan(40 * 2 ** 20);
   });
 });
@@ -183,7 +181,7 @@ describe("a fence that counts no more", () => {
 });
 
 describe("a client of both", () => {
-  /** A thread that waits for so many batches, and then refuses the first write and answers the rest; and an inline writer that tells what it is asked. */
+  /** The fake thread waits for `batches` batches, refuses the first write and answers the rest. The inline writer records its requests in `asked`. */
   async function both(batches: number): Promise<{ client: WriterClient; asked: string[]; mayWrite: { inline: boolean } }> {
     const entry = join(await temporaryFolder(), "writer.mjs");
     await writeFile(
@@ -236,7 +234,6 @@ describe("a client of both", () => {
     await expect(first).rejects.toMatchObject({ code: "PD_NOT_STORED" });
     expect(await second).toBe("thread");
     expect(await client.write("deleteKey", "four")).toBe("inline");
-    // The third was not asked inline.
     expect(asked).toEqual(["deleteKey", "deleteKey", "deleteKey"]);
     await client.markDamaged("on purpose").catch(() => {});
     expect(asked.at(-1)).toBe("closed");

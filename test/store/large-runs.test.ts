@@ -1,4 +1,4 @@
-/** Runs with so many events that they are written in parts: others write meanwhile, and nobody sees half of one. */
+/** Large runs are written in parts. Others write in between, and half a run is never visible. */
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
@@ -22,14 +22,13 @@ import { openStoreAt } from "../support/store.ts";
 import { listDue } from "../support/due.ts";
 
 const MANY = 3100;
-/** When the large run is stored: later than all others. */
+/** Later than the times of all other runs. */
 const LARGE_AT = 5e14;
 
 function events(count: number): NewEvent[] {
   return Array.from({ length: count }, (_, place) => ({ payload: JSON.stringify(place + 1), channel: place % 2 === 0 ? "" : "odd" }));
 }
 
-/** A store with three sources, each with one event, and a webhook that listens to the first two. */
 async function place(): Promise<{ path: string; store: Store; fences: Readonly<Record<"dc_a" | "dc_b" | "dc_c", number>> }> {
   const path = join(await temporaryFolder(), "test.db");
   const store = await openStoreAt(path);
@@ -45,7 +44,7 @@ async function place(): Promise<{ path: string; store: Store; fences: Readonly<R
   return { path, store, fences: { dc_a: await opened("dc_a"), dc_b: await opened("dc_b"), dc_c: await opened("dc_c") } };
 }
 
-/** Writes to the same place part by part, and a run of many events that has begun: the first `parts` are written. */
+/** A large run of which the first `parts` are written. */
 async function begun(parts = 2) {
   const { path, store, fences } = await place();
   const witness = new Witness(witnessPath(path));
@@ -71,7 +70,7 @@ function largeOf(fence: number, id: InvocationId): LargeWrite {
   return large;
 }
 
-/** Rows of events of the first source, whether they count or not. */
+/** Counts events of the first source, visible or not. */
 function rowsOf(path: string): number {
   const db = openDatabase(path, { timeoutMs: 1000 });
   try {
@@ -87,14 +86,13 @@ async function expectWhole(store: Store, count: number): Promise<void> {
   expect([await store.countEvents("dc_a"), await store.lastSeq("dc_a")]).toEqual([count, count]);
 }
 
-/** What the webhook would get now: payloads with their sources. */
 async function dueOf(store: Store): Promise<string[]> {
   const due = await listDue(store, "wh_1", { now: 1e15, limit: 2 * MANY });
   return due.map(({ emitterId, payload }) => `${emitterId} ${payload}`).toSorted();
 }
 
 const BEFORE = ["dc_a 1", "dc_b 1"];
-/** Those of the default channel. */
+/** Only the default channel. */
 const OF_LARGE = events(MANY)
   .filter(({ channel }) => channel === "")
   .map(({ payload }) => `dc_a ${payload}`);
@@ -264,7 +262,7 @@ describe("while a large run is being written", () => {
     expect(writeAll()).toMatchObject({ id: 7, error: { message: expect.stringContaining("no room") } });
     expect(rowsOf(path)).toBe(1);
     expect([await store.countDeliveries("wh_1"), await store.countPending("wh_1")]).toMatchObject([{ pending: 2 }, 2]);
-    // Of the same owner nothing is written until it has begun anew.
+    // The owner must open the source again before it can write.
     expect(writeOn()).toMatchObject(NOT_STORED);
     const next = travellingRun(run(fences.dc_a, "dc_a", "inv_2", { events: events(1) }));
     expect(writer.perform([{ id: 8, verb: "commit", values: [next] }])).toMatchObject([NOT_STORED]);
@@ -285,7 +283,6 @@ it("looks after each part whether somebody waits, and goes on while nobody does"
 });
 
 describe("what cannot be removed of a large run, as on a full disk", () => {
-  /** A run that failed, of which all parts are left. */
   async function left() {
     const { path, store, writeAll } = await begun();
     const db = openDatabase(path, { timeoutMs: 1000 });
@@ -324,14 +321,14 @@ describe("what cannot be removed of a large run, as on a full disk", () => {
 });
 
 describe("the writer's thread", () => {
-  /** Keeps the thread from writing while it is asked for something, and then for something else. */
+  /** Blocks the thread from writing until it has received all of `asks`. */
   async function together(path: string, ...asks: readonly (() => readonly Promise<unknown>[])[]): Promise<readonly PromiseSettledResult<unknown>[]> {
     const db = openDatabase(path, { timeoutMs: 1000 });
     db.exec("begin immediate");
     const asked: Promise<unknown>[] = [];
     for (const ask of asks) {
       asked.push(...ask());
-      // It leaves at the end of a turn, and the thread takes it.
+      // The client sends its requests at the end of a turn.
       for (let turn = 0; turn < 1000; turn++) await new Promise(setImmediate);
     }
     db.exec("commit");

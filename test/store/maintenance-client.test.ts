@@ -5,7 +5,6 @@ import { driverName } from "../../src/database/database.ts";
 import { MaintenanceClient } from "../../src/store/sqlite/maintenance-client.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-/** A program that says in which thread it has run, or does what a task of this text tells it to. */
 const PROGRAM = `const { parentPort, threadId } = require("node:worker_threads");
 parentPort.once("message", ({ target }) => {
   if (target === "die") process.exit(1);
@@ -36,7 +35,7 @@ it("tells of a thread that ends in the middle, and does what comes after", async
 it("ends what goes on when it is closed, and begins nothing that waits", async () => {
   const maintenance = await client();
   const [running, waiting] = [maintenance.copy("wait"), maintenance.copy("a")].map((copy) => copy.catch(String));
-  // Once the first has begun.
+  // Lets the first copy start.
   await Promise.resolve();
   await maintenance.close();
   expect(await running).toContain("its thread has ended");

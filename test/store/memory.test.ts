@@ -8,7 +8,6 @@ import { workflowContract } from "../contract/workflows.ts";
 import { secretContract, sharedDataContract } from "../contract/shared-data.ts";
 import { storeContract } from "../contract/store.ts";
 
-/** Methods that the contract has called. */
 const called = new Set<PropertyKey>();
 
 function watched(store: Store): Store {
@@ -34,7 +33,7 @@ describe("the store in memory", () => {
 
   afterAll(() => {
     const all = Object.keys(memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" })));
-    // A copy is a file, which is for those that have files.
+    // Only stores with files can be copied.
     expect(all.filter((name) => !called.has(name))).toEqual(["copyTo"]);
   });
 });

@@ -56,7 +56,7 @@ async function openSealed(folder: string, given: VaultGiven = {}) {
   return openAsServer(clear, folder, given);
 }
 
-/** A keyring of a person, who may lock it; one of its answers may get lost, before or after what was asked is done. */
+/** A keyring that fails once at step `failsAt`, before or after the action. */
 class MemoryKeyring implements Keyring {
   readonly entries = new Map<string, string>();
   isLocked = false;
@@ -109,7 +109,7 @@ async function plant(store: Store): Promise<void> {
   await store.saveRegistry(registry);
 }
 
-/** As somebody else would, in a store that is closed. */
+/** Changes the database as another program would. */
 function changeByHand(folder: string, assignment: string): void {
   const db = openDatabase(join(folder, "test.db"), { timeoutMs: 5000 });
   db.exec(`update deployed_components set ${assignment}`);
@@ -125,7 +125,7 @@ async function readBack(store: Store): Promise<unknown[]> {
   ];
 }
 
-/** Files of the folder in which the secret stands in clear. */
+/** Returns the files that contain the secret in plain text. */
 async function leaks(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "latin1")));
@@ -133,7 +133,6 @@ async function leaks(folder: string): Promise<string[]> {
 }
 
 describe("the sealed store", () => {
-  // Around a store in memory: what lies in files is looked at below.
   const place = async () => {
     const [folder, clear] = [await temporaryFolder(), memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }))];
     const open = (): Promise<Store> => openAsServer(clear, folder, {});
@@ -165,7 +164,7 @@ describe("the sealed store", () => {
     const clear = await openClear(folder);
     const [before] = await clear.listSourceSecrets();
     if (before === undefined) return expect.fail();
-    // Sealed for another place.
+    // This value was sealed for another place.
     await clear.replaceSourceSecrets(before, { ...before, setAside: before.env });
     await clear.close();
     const [listed] = await (await openSealed(folder)).listSources();
@@ -220,7 +219,7 @@ describe("the sealed store", () => {
     expect(await readBack(store)).toEqual([planted, planted, webhook, registry]);
     const second: { keys: string[] } = JSON.parse(await readFile(keyFile, "utf8"));
     expect([second.keys.length, first.includes(second.keys[0] ?? "")]).toEqual([1, false]);
-    // Cut off: there is a newer key, and nothing but the webhook is sealed with it.
+    // Simulates an interrupted rotation: only the webhook has the newer key.
     const vault = await vaultOf(folder);
     await vault.rotate();
     const clear = await openClear(folder);
@@ -263,7 +262,7 @@ describe("the sealed store", () => {
     const earlierKeys = await keysNow();
     await store.rotateSecrets();
     await store.close();
-    // One text that a webhook remembers is sealed with it, and nothing else.
+    // Only one old secret of a webhook has the earlier key.
     const clear = await openClear(folder);
     const [before] = await clear.listWebhooks();
     const left = { secret: earlier.seal("left", "webhook wh_1"), until: 9e15 };
@@ -273,7 +272,7 @@ describe("the sealed store", () => {
     const again = await openSealed(folder);
     expect([(await keysNow()).length, (await again.getWebhook("wh_1"))?.oldSecrets]).toEqual([1, [{ secret: "left", until: 9e15 }]]);
     await again.close();
-    // Cut off between the last text and the key.
+    // Simulates an interruption before the key was removed.
     await addKeys(earlierKeys);
     await openSealed(folder);
     expect(await keysNow()).toHaveLength(1);
@@ -317,7 +316,7 @@ describe("the sealed store", () => {
     await clear.close();
     const again = await openSealed(folder);
     const [moved, own] = await Promise.all(["dc_b", "dc_a"].map((id) => again.getSource(id)));
-    // Who lists sources opens nothing: one that cannot be opened harms no other.
+    // Listing opens no secrets, so an unreadable one does not affect other sources.
     expect([(await again.listSources()).length, own?.source.configured]).toEqual([2, planted.configured]);
     expect(() => moved?.source.configured).toThrow(/values of dc_b: it was changed, or moved here/);
     await again.close();
@@ -326,7 +325,7 @@ describe("the sealed store", () => {
       code: "PD_SECRET_KEY_WRONG",
       message: expect.stringMatching(/they are sealed with key \w{8}, and there is none/),
     });
-    // What is not there is not made anew: it would look like the right one.
+    // A missing key is not replaced, because a new one would look like the right one.
     expect(await readdir(folder)).not.toContain("secret-key");
     await writeFile(join(folder, "secret-key"), "{}");
     await expect(openSealed(folder)).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
@@ -375,7 +374,7 @@ describe("the sealed store", () => {
     const again = await openSealed(folder);
     expect(await again.getWebhook("wh_1")).toEqual(webhook);
     await expect(again.getSource("dc_a").then((found) => found?.source.env)).rejects.toThrow();
-    // Its key is not given up: mended, it is whole.
+    // The old key is kept, so the secret can be repaired.
     expect(await again.rotateSecrets()).toBe(1);
     await again.close();
     changeByHand(folder, "env = '{}'");
@@ -422,7 +421,7 @@ describe("the sealed store", () => {
     expect([await readBack(moved), keyring.entries.size, (await keyFile()).includes(key)]).toEqual([[planted, planted, webhook, registry], 0, true]);
     await moved.close();
     keyring.isLocked = true;
-    // Where it lies it stays, unless it is told otherwise.
+    // The key stays in its place unless a setting moves it.
     await (await openSealed(folder, { use: "auto", keyring })).close();
     await expect(openSealed(folder, { use: "always", keyring })).rejects.toMatchObject({ code: "PD_KEYRING_UNUSABLE" });
     expect((await keyFile()).includes(key)).toBe(true);
@@ -502,7 +501,6 @@ describe("the sealed store", () => {
     await outside.close();
     const wrong = { PD_SECRET_KEY: Buffer.alloc(32, "2").toString("base64") };
     await expect(openSealed(folder, { environment: wrong, keyring })).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
-    // And back into the home.
     const back = await openSealed(folder, { environment: { PD_SECRET_KEY_OLD: environment.PD_SECRET_KEY }, keyring });
     await back.close();
     expect(await readBack(await openSealed(folder, { keyring }))).toEqual([planted, planted, webhook, registry]);

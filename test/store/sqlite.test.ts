@@ -103,7 +103,7 @@ describe("the SQLite store", () => {
     onTestFinished(() => db.close());
     db.exec("delete from identity; create trigger full before insert on identity begin select raise(abort, 'the disk is full'); end");
     await expect(openAt(path)).rejects.toMatchObject({ message: "the disk is full" });
-    // What SQLite does for its only connection.
+    // SQLite allows this only when no other connection is open.
     expect(db.pragma("journal_mode = delete")).toBe("delete");
   });
 
@@ -120,7 +120,6 @@ describe("the SQLite store", () => {
     const [broken, other] = await store.listSources();
     expect([broken?.outline.id, other?.source]).toEqual(["dc_a", (await store.getSource("dc_b"))?.source]);
     expect(() => broken?.source).toThrow(expect.objectContaining({ code: "PD_DATABASE_DAMAGED", message: expect.stringContaining("(dc_a)") }));
-    // What a start does for a version that was cut off.
     const seen = (await store.listSources()).map(({ outline }) => ({ outline: { ...outline, highestVersion: 5 } }));
     await keepSeenVersions({ store, log: silentLog }, seen);
     expect((await store.listSources()).map(({ outline }) => outline.highestVersion)).toEqual([5, 5]);

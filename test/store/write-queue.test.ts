@@ -16,7 +16,6 @@ function commit(id: DeployedId, count = 1): WriteRequest {
   return ask("commit", travellingRun(run(1, id, "inv_1", { events })));
 }
 
-/** A queue whose large run is being written, and the requests that come meanwhile. */
 function whileLarge(...requests: readonly WriteRequest[]): WriteQueue {
   const queue = new WriteQueue();
   queue.add([commit("dc_a", 3000)]);

@@ -11,11 +11,9 @@ export interface Called {
   readonly value: JsonObject;
 }
 
-/** An agent's end of the Model Context Protocol, by the protocol's own library. */
 export class Agent {
   readonly client: Client;
 
-  /** Over the streams of a `pd mcp` of its own. */
   static async overStdio(words: readonly string[], env: Readonly<Record<string, string>>): Promise<Agent> {
     const client = new Client({ name: "test", version: "1" });
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [PD, "mcp", ...words], env: { ...env }, stderr: "ignore" }));
@@ -26,7 +24,7 @@ export class Agent {
   static async overHttp(url: string, key: string): Promise<Agent> {
     const client = new Client({ name: "test", version: "1" });
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${key}` } } });
-    // The library's own declaration does not fit its own interface under exact optional properties.
+    // The library's transport type does not match its own interface under exactOptionalPropertyTypes.
     const connect: (transport: any) => Promise<void> = (given) => client.connect(given);
     await connect(transport);
     onTestFinished(() => client.close());

@@ -1,7 +1,6 @@
 import { Connection, type ServerAddress } from "../../src/client/connection.ts";
 import { type JsonObject, isJsonObject } from "../../src/domain/json.ts";
 
-/** The API as a stranger sees it: paths and JSON. */
 export class ApiClient {
   readonly connection: Connection;
 
@@ -31,12 +30,10 @@ export class ApiClient {
   }
 }
 
-/** The `data` of an envelope that holds one record. */
 export function dataOf(envelope: JsonObject): JsonObject {
   return isJsonObject(envelope["data"]) ? envelope["data"] : {};
 }
 
-/** The `data` of an envelope that holds a list. */
 export function listOf(envelope: JsonObject): readonly JsonObject[] {
   return Array.isArray(envelope["data"]) ? envelope["data"].filter(isJsonObject) : [];
 }

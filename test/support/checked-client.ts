@@ -15,10 +15,10 @@ interface Operation {
 }
 
 const ajv = new Ajv2020({ strict: false });
-/** The same for every server of this process. */
+/** Shared by all servers of this process. */
 let operations: Promise<readonly Operation[]> | undefined;
 
-/** What a program gets that believes the document: each answer that does not fit it fails the test, whichever that is. */
+/** Throws when an answer does not match the OpenAPI document. */
 export class CheckedClient extends ApiClient {
   override get(path: string): Promise<JsonObject> {
     return this.#checked("get", path, super.get(path));
@@ -40,7 +40,7 @@ export class CheckedClient extends ApiClient {
     const value = await answer;
     operations ??= super.get("/v1/openapi.json").then(operationsOf);
     const [plain = "", query = ""] = path.split("?");
-    // Whoever chooses members gets those.
+    // With include or exclude, an answer has only the chosen members.
     if (/(^|&)(include|exclude)=/.test(query)) return value;
     const operation = (await operations).find((one) => one.method === method && one.path.test(plain));
     if (operation?.isRight(value) === false)

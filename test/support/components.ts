@@ -5,12 +5,10 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { DeployedSource, type TestServer } from "./runtime.ts";
 import { dataOf } from "./api.ts";
 
-/** Path of a component written for the tests. */
 export function componentPath(name: string): string {
   return join(import.meta.dirname, "..", "components", name);
 }
 
-/** Parameters of the API for a component written for the tests. */
 export async function componentParams(path: string): Promise<JsonObject> {
   const local = await LocalComponent.open(path);
   try {
@@ -20,7 +18,6 @@ export async function componentParams(path: string): Promise<JsonObject> {
   }
 }
 
-/** Deploys a component written for the tests. */
 export async function deployFile(server: TestServer, name: string, props: JsonObject = {}): Promise<DeployedSource> {
   const params = await componentParams(componentPath(name));
   return new DeployedSource(server, dataOf(await server.api.post("/v1/sources", { ...params, configured_props: props })));

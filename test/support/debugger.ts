@@ -2,7 +2,6 @@ import { WebSocket } from "ws";
 import { isJsonObject, parseJson, type JsonObject } from "../../src/domain/json.ts";
 import { eventually } from "./eventually.ts";
 
-/** A debugger as the protocol has it: questions with their answers, and what the process says by itself. */
 export class DebuggerClient {
   readonly said: { readonly method: string; readonly params: JsonObject }[] = [];
   readonly #socket: WebSocket;
@@ -35,7 +34,7 @@ export class DebuggerClient {
     });
   }
 
-  /** The next that it says of this kind, which is taken out. */
+  /** Waits for a matching event and removes it from `said`. */
   async next(method: string, fits: (params: JsonObject) => boolean = () => true): Promise<JsonObject> {
     let found: JsonObject | undefined;
     await eventually(async () => {
@@ -46,7 +45,7 @@ export class DebuggerClient {
     return found ?? {};
   }
 
-  /** The value of an expression where it stands. */
+  /** Evaluates in the innermost frame. */
   async valueOf(paused: JsonObject, expression: string): Promise<unknown> {
     const [frame] = Array.isArray(paused["callFrames"]) ? paused["callFrames"] : [];
     const callFrameId = isJsonObject(frame) ? (frame["callFrameId"] ?? null) : null;

@@ -1,4 +1,4 @@
-/** Polls a condition that another process brings about; fails after two minutes, which only a machine under great load comes near to. */
+/** Polls until `look` returns a value. Throws after two minutes, which is enough for a heavily loaded machine. */
 export async function eventually<Value>(look: () => Promise<Value | undefined | false>): Promise<Value> {
   const started = performance.now();
   for (;;) {

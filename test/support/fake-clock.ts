@@ -5,7 +5,6 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Time that moves only when a test says so. */
 export class FakeClock implements Clock {
   #now: number;
   #sleepers: Sleeper[] = [];
@@ -41,7 +40,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Moves on to `at`, waking everyone on the way in order and letting them work. */
+  /** Moves the time. Wakes sleepers in order and lets each work. */
   async setTo(at: number): Promise<void> {
     await settled();
     for (;;) {
@@ -55,13 +54,12 @@ export class FakeClock implements Clock {
     await settled();
   }
 
-  /** The wall clock is set: nobody is woken by that alone. */
+  /** Moves the time without waking sleepers. */
   jumpTo(at: number): void {
     this.#now = at;
   }
 }
 
-/** Everything that waits for nothing but other code has run. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

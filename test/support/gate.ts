@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { startHttpServer } from "./http-server.ts";
 
-/** An address that code under test stops at: it tells when it was reached, and answers when the test says so. */
+/** A server that holds requests until `release`. */
 export class Gate {
   readonly url: string;
   readonly reached: Promise<void>;
@@ -24,7 +24,6 @@ export class Gate {
     this.reached = reached;
   }
 
-  /** Lets through who waits, and who comes. */
   release(): void {
     this.#isOpen = true;
     for (const response of this.#waiting) response.end();

@@ -2,12 +2,11 @@ import { spawn } from "node:child_process";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { startHttpServer } from "./http-server.ts";
 
-/** Serves the repositories of a folder over HTTP, to whoever gives this name and password. Returns its address. */
 export function startGitServer(folder: string, login: string): Promise<string> {
   return startHttpServer((request, response) => void serve(request, response, { folder, login }));
 }
 
-/** As a web server does: Git's own program speaks CGI. */
+/** Runs Git's own CGI program. */
 async function serve(request: IncomingMessage, response: ServerResponse, { folder, login }: { folder: string; login: string }): Promise<void> {
   if (request.headers.authorization !== `Basic ${Buffer.from(login).toString("base64")}`)
     return void response.writeHead(401, { "www-authenticate": "Basic" }).end();

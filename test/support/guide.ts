@@ -19,13 +19,12 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** A guide whose code blocks are used one after the other, in one folder, as a reader would use them. */
+/** Runs the code blocks of a guide in order, in one folder. A passing test must have used them all. */
 export class Guide {
   readonly home: PdHome;
   readonly #blocks: readonly Block[];
   #used = 0;
 
-  /** `path` from the root of the project. */
   static async open(path: string, variables: Readonly<Record<string, string>> = {}): Promise<Guide> {
     const home = await PdHome.make(variables);
     const pd = await home.file("programs/pd", `#!/bin/sh\nexec ${process.execPath} ${PD} "$@"\n`);
@@ -43,14 +42,13 @@ export class Guide {
     this.#blocks = blocks;
   }
 
-  /** The text of the next block, which has to be of this language. */
   next(language: string): string {
     const block = this.#blocks[this.#used++];
     expect([this.#used, block?.language]).toEqual([this.#used, language]);
     return block?.text ?? "";
   }
 
-  /** Runs a block to its end, line by line, until one fails. `changed`: what a test has to do otherwise. */
+  /** `changed` adapts the block to the test. */
   async runs(language = "sh", changed: (text: string) => string = (text) => text): Promise<Ran> {
     const child = this.#shell(changed(this.next(language)));
     child.stdin?.end();
@@ -59,7 +57,7 @@ export class Guide {
     return { code, stdout: stdout(), stderr: stderr() };
   }
 
-  /** Runs a block whose last line goes on, until it has told this; then it is there, and is stopped with the test. */
+  /** Waits for `told` in the output of a block that keeps running. It stops with the test. */
   async begins(told: string, changed: (text: string) => string = (text) => text): Promise<{ shown: () => string; stop: () => Promise<void> }> {
     const child = this.#shell(changed(this.next("sh")));
     let text = "";
@@ -74,7 +72,7 @@ export class Guide {
     return { shown, stop };
   }
 
-  /** The commands of a block that shows what they print, and what it shows: `…` stands for anything. */
+  /** Returns the block's commands with patterns of their output. `…` matches anything. */
   shown(): readonly { readonly command: string; readonly output: RegExp }[] {
     const parts = this.next("console").split(/^\$ /m).slice(1);
     return parts.map((part) => {
@@ -84,7 +82,7 @@ export class Guide {
   }
 
   #shell(script: string): ChildProcess {
-    // What goes on takes the place of the shell, which a signal would otherwise end alone.
+    // exec replaces the shell, so that a signal reaches the program.
     const text = script.trim().replace(/(^|&& )(pd|node bin\/pd\.cjs) dev (.*)$/m, "$1exec $2 dev $3");
     return this.home.spawn([], { shell: `set -e; PATH="$PWD/programs:$PATH"; HOME="$PWD"\n${text}\nexit` });
   }
@@ -96,7 +94,7 @@ function blocksIn(markdown: string): readonly Block[] {
   return [...found].map(([, indent = "", language = "", text = ""]) => ({ language, text: text.replaceAll(new RegExp(`^${indent}`, "gm"), "") }));
 }
 
-/** Ids, ports, times and what is left out are anything. */
+/** Ids, ports, times and omitted parts match anything. */
 function asPattern(lines: readonly string[]): RegExp {
   const loose = lines.map((line) =>
     line

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { type RequestListener, createServer } from "node:http";
 import { onTestFinished } from "vitest";
 
-/** A server of the test's own on loopback, gone when it has finished. Returns its address. */
 export async function startHttpServer(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, "127.0.0.1");
   onTestFinished(() => {

@@ -9,12 +9,11 @@ import { type Runtime, startRuntime } from "../../src/runtime.ts";
 import { streamLog } from "../../src/system/log.ts";
 
 const ROOT = process.cwd();
-/** Commands that go on in this process. */
 let inFlight = 0;
 
 type Variables = Readonly<Record<string, string>>;
 
-/** The server of a home, in the test's process: it is started where `pd` would start one in the background. */
+/** Replaces the server that `pd` would start in the background. */
 export class InProcessServer {
   readonly #variables: Variables;
   #runtime: Promise<Runtime> | undefined;
@@ -23,7 +22,7 @@ export class InProcessServer {
     this.#variables = variables;
   }
 
-  /** `log`: the file that it writes into, also why it could not be started. */
+  /** `log`: file descriptor of the log. */
   spawn(words: readonly string[], log: number): EventEmitter {
     const ended = new EventEmitter();
     this.#runtime = this.#start(words, log);
@@ -65,7 +64,6 @@ function flagsOf(words: readonly string[]): GivenSettings {
   return Object.fromEntries(named);
 }
 
-/** How a command ended, and what it said. */
 export interface Result {
   readonly code: number | null;
   readonly stdout: string;
@@ -78,7 +76,7 @@ interface Place {
   readonly server: InProcessServer;
 }
 
-/** One command, with streams that are no terminal. */
+/** Runs a command with streams that are not terminals. */
 export async function runInProcess(given: readonly (string | { readonly input: string })[], { folder, variables, server }: Place): Promise<Result> {
   const words = given.filter((word) => typeof word === "string");
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -95,10 +93,10 @@ export async function runInProcess(given: readonly (string | { readonly input: s
     environment: { ...process.env, ...variables },
     spawnServer: (serverWords, log) => server.spawn(serverWords, log),
   }).finally(() => {
-    // Folders of tests go: nobody may stay in one.
+    // Tests delete their folders, so the process must leave them.
     if (--inFlight === 0) process.chdir(ROOT);
   });
-  // What was written is read by now or in the next turn.
+  // Output is read no later than in the next turn.
   await new Promise((resolve) => setImmediate(resolve));
   return { code, ...texts };
 }

@@ -2,22 +2,20 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A process that is being ended is gone within this time. */
 const WITHIN_MS = 10_000;
 
 /**
- * Gives a run of the tests a folder for temporary files and a default home of its own, and fails the run when a test
- * has left a process or a folder behind, or has started a server on the default home.
+ * Gives the tests their own temporary folder and default home. Fails the run when a test leaves a process or folder
+ * behind, or starts a server on the default home.
  */
 export default function watchLeftovers(): () => Promise<void> {
   const before = { TMPDIR: process.env["TMPDIR"], PD_HOME: process.env["PD_HOME"], [WATCHED]: process.env[WATCHED] };
-  // Several projects in one run: the first of them watches over all.
+  // With several projects in one run, the first one checks for all.
   if (before[WATCHED] !== undefined) return async () => {};
   const folder = mkdtempSync(join(tmpdir(), "hw-"));
-  // Servers of databases run as users of their own, and so does a server that is attacked.
+  // Database servers and attacked servers run as other users.
   chmodSync(folder, 0o755);
   const home = join(folder, HOME);
-  // The processes of the tests get them, and all that these start.
   Object.assign(process.env, { TMPDIR: folder, PD_HOME: home, [WATCHED]: String(process.pid) });
   return async () => {
     const until = performance.now() + WITHIN_MS;
@@ -32,7 +30,7 @@ export default function watchLeftovers(): () => Promise<void> {
     }
     rmSync(folder, { recursive: true, force: true });
     if (left.length === 0) return;
-    // vitest prints what a teardown throws, and exits with 0 all the same.
+    // vitest prints errors of a teardown, but still exits with 0.
     process.once("exit", () => (process.exitCode = 1));
     throw new Error(`The tests have left behind:\n  ${left.slice(0, 20).join("\n  ")}`);
   };
@@ -50,10 +48,10 @@ function leftovers(folder: string): readonly string[] {
 
 const WATCHED = "PD_TESTS_WATCHED_BY";
 const HOME = "default-home";
-/** Kept by Node, npm and the command itself for all processes of a user. */
+/** Shared by all processes of a user. */
 const IGNORED = /^(node-compile-cache|v8-compile-cache|npm-|default-home$)/;
 
-/** Command lines of other processes that were started by the tests: their words or variables name the folder. */
+/** Finds processes that have the folder in their arguments or environment. */
 function processesWith(folder: string): readonly string[] {
   return (existsSync("/proc") ? readdirSync("/proc") : []).flatMap((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];

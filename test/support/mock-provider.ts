@@ -1,7 +1,6 @@
 import { OAuth2Server } from "oauth2-mock-server";
 import { onTestFinished } from "vitest";
 
-/** An OAuth provider as others run it. */
 export async function mockProvider(): Promise<OAuth2Server> {
   const provider = new OAuth2Server();
   await provider.issuer.keys.generate("RS256");

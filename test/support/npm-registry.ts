@@ -1,6 +1,5 @@
 import { onTestFinished } from "vitest";
 
-/** npm asks this registry until the test has ended. */
 export function useRegistry(url: string): void {
   const before = process.env["npm_config_registry"];
   process.env["npm_config_registry"] = url;

@@ -13,19 +13,17 @@ import { temporaryFolder } from "./home.ts";
 export const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 
 interface SpawnOptions {
-  /** Runs before pd in the same shell. */
   readonly shell?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A PD_HOME of the test's own, and the real `pd` on it. Whatever still runs is ended when the test has finished. */
+/** A home and the `pd` processes on it, which end with the test. */
 export class PdHome {
   readonly folder: string;
   readonly #running = new Set<ChildProcess>();
   #server: InProcessServer | undefined;
   readonly #variables: Readonly<Record<string, string>>;
 
-  /** `variables` come on top of the test's own environment. */
   static async make(variables: Readonly<Record<string, string>> = {}): Promise<PdHome> {
     const home = new PdHome(await temporaryFolder(), variables);
     onTestFinished(() => home.#end());
@@ -51,7 +49,6 @@ export class PdHome {
     return join(this.folder, "home");
   }
 
-  /** Writes a file beside the home and returns its path. */
   async file(name: string, text: string): Promise<string> {
     const path = join(this.folder, name);
     await mkdir(dirname(path), { recursive: true });
@@ -59,10 +56,7 @@ export class PdHome {
     return path;
   }
 
-  /**
-   * The same, with `pd` in the test's process, and its server as well, where no process is the point. Programs that are
-   * started beside it find that server.
-   */
+  /** Runs `pd` and its server in the test's process. Other processes can reach that server. */
   static async inProcess(variables: Readonly<Record<string, string>> = {}): Promise<PdHome> {
     const home = new PdHome(await temporaryFolder(), variables);
     home.#server = new InProcessServer(home.#variables);
@@ -70,7 +64,6 @@ export class PdHome {
     return home;
   }
 
-  /** Runs one command to its end; what stands last may be what it reads. */
   async pd(...given: (string | { readonly input: string })[]): Promise<Result> {
     if (this.#server !== undefined) return runInProcess(given, { folder: this.folder, variables: this.#variables, server: this.#server });
     const process = this.spawn(given.filter((word) => typeof word === "string"));
@@ -80,14 +73,12 @@ export class PdHome {
     return { code, stdout: stdout(), stderr: stderr() };
   }
 
-  /** Runs a command that answers with one JSON value. */
   async json(...words: string[]): Promise<JsonObject> {
     const { stdout, stderr } = await this.pd(...words, "--json");
     if (stdout === "") throw new Error(`pd ${words.join(" ")} answered nothing: ${stderr}`);
     return JSON.parse(stdout);
   }
 
-  /** Starts a command that goes on. */
   spawn(words: readonly string[], { shell, env: extra }: SpawnOptions = {}): ChildProcess {
     const env = { ...process.env, ...this.#variables, ...extra };
     const options = { env, cwd: this.folder, stdio: ["pipe", "pipe", "pipe"] as ["pipe", "pipe", "pipe"] };
@@ -100,9 +91,8 @@ export class PdHome {
     return child;
   }
 
-  /** Starts the server of this home in the test's process, where no process is the point. */
   async upInProcess(): Promise<InProcess> {
-    // The first question to a server starts it.
+    // The first command that needs a server starts it.
     await this.json("list");
     const { api_url: url, endpoint_url: endpointUrl } = await this.json("status");
     const apiKey = (await readFile(join(this.home, "api-key"), "utf8")).trim();
@@ -110,7 +100,6 @@ export class PdHome {
     return { api: new ApiClient({ baseUrl: apiUrl, key: apiKey }), apiUrl, apiKey, endpointUrl: String(endpointUrl) };
   }
 
-  /** Starts the server in the foreground and waits until it listens. */
   async up(words: readonly string[] = [], options: SpawnOptions = {}): Promise<Server> {
     const child = this.spawn(["up", "--json", ...words], options);
     const stderr = collect(child, "stderr");
@@ -134,7 +123,6 @@ export class PdHome {
   }
 }
 
-/** Stops a server in the background as `pd down` does. */
 async function stopped(pid: number): Promise<void> {
   const tells = (signal: "SIGTERM" | 0): boolean => {
     try {
@@ -147,7 +135,6 @@ async function stopped(pid: number): Promise<void> {
   await eventually(async () => !tells(0));
 }
 
-/** A server, wherever it runs. */
 export interface InProcess {
   readonly api: ApiClient;
   readonly apiUrl: string;
@@ -155,20 +142,18 @@ export interface InProcess {
   readonly endpointUrl: string;
 }
 
-/** One in a process of its own. */
 export interface Server extends InProcess {
   readonly child: ChildProcess;
   readonly stderr: () => string;
 }
 
-/** What a stream has said so far. */
 export function collect(child: ChildProcess, stream: "stdout" | "stderr"): () => string {
   let text = "";
   child[stream]?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   return () => text;
 }
 
-/** Resolves when what stdout has said since this call satisfies a condition. */
+/** Resolves once the output since this call satisfies `isEnough`. */
 export function untilOutput(child: ChildProcess, isEnough: (text: string) => boolean): Promise<string> {
   let text = "";
   return new Promise((resolve) => {
@@ -182,7 +167,6 @@ export function untilOutput(child: ChildProcess, isEnough: (text: string) => boo
   });
 }
 
-/** Ends a process as a power cut would. */
 export async function killHard(child: ChildProcess): Promise<void> {
   const closed = once(child, "close");
   child.kill("SIGKILL");

@@ -2,19 +2,18 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../src/domain/errors.ts";
 
-/** Pids of the processes that run components under this home, spares included. */
+/** Pids of component processes, including spares. */
 export async function componentPids(home: string): Promise<number[]> {
   const folders = await readdir(join(home, "run"));
   const texts = await Promise.all(folders.map((name) => readFile(join(home, "run", name, "pid"), "utf8").catch(() => "")));
   return texts.map(Number).filter((pid) => pid > 0);
 }
 
-/** Ends them as the machine does when its memory is out. */
+/** Simulates the out-of-memory killer. */
 export async function killComponents(home: string): Promise<void> {
   for (const pid of await componentPids(home)) kill(pid);
 }
 
-/** One that has ended meanwhile is as good. */
 function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
@@ -23,7 +22,6 @@ function kill(pid: number): void {
   }
 }
 
-/** Kills esbuild's process, which belongs to the process of the test. */
 export async function killBundler(): Promise<void> {
   for (const pid of (await readdir("/proc")).map(Number).filter((number) => number > 0)) {
     const [status, command] = await Promise.all(["stat", "cmdline"].map((name) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "")));

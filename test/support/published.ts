@@ -5,7 +5,7 @@ import { fetchPackage } from "../../src/registry/fetch-registry.ts";
 import { FetchedFolders } from "../../src/registry/fetched-folders.ts";
 import { silentLog } from "../../src/system/log.ts";
 
-/** Components that nobody here wrote, by the versions of their packages; fetched once, without what they depend on. */
+/** Components by other authors, fetched once without their dependencies. */
 const PACKAGES: Readonly<Record<string, string>> = {
   aws: "1.1.1",
   docusign: "0.2.2",
@@ -26,15 +26,13 @@ const PACKAGES: Readonly<Record<string, string>> = {
   youtube_data_api: "1.0.1",
 };
 
-/** The folder of all of them, laid out as a registry: `<app>/sources|actions/…`. */
+/** Laid out as a registry: `<app>/sources|actions/…`. */
 export const PUBLISHED = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "published", Object.values(PACKAGES).join("-"));
 
-/** Path of a published component. */
 export function published(path: string): string {
   return join(PUBLISHED, path);
 }
 
-/** Fetches what is not here yet. */
 export async function fetchPublished(): Promise<void> {
   const folders = await FetchedFolders.open(PUBLISHED, silentLog);
   const { signal } = new AbortController();

@@ -5,27 +5,24 @@ import { onTestFinished } from "vitest";
 import { temporaryFolder } from "./home.ts";
 import { startHttpServer } from "./http-server.ts";
 
-/** A package of Python as it lies on an index. */
 export interface PythonPackage {
   readonly name: string;
   readonly version: string;
   /** Path → text, as in `mine/__init__.py`. */
   readonly files: Readonly<Record<string, string>>;
-  /** Other packages that it wants, as in `other>=1`. */
+  /** Requirements, as in `other>=1`. */
   readonly requires?: readonly string[];
-  /** What it says of itself, in the place of what is true. */
+  /** Replaces the true metadata. */
   readonly metadata?: string;
 }
 
-/** Zips a folder with names in order, as wheels are. */
+/** Zips a folder with relative names, as in a wheel. */
 const ZIP =
   "import sys, zipfile, os\nwith zipfile.ZipFile(sys.argv[1], 'w') as out:\n    for root, _, names in os.walk('.'):\n        for name in names: out.write(os.path.join(root, name))";
 
-/** An index of Python packages of the test's own, which pip is told of by the variable of its own. */
 export class PythonIndex {
   readonly url: string;
   readonly #folder: string;
-  /** Paths that were asked for. */
   readonly asked: string[] = [];
   isSilent = false;
 
@@ -50,7 +47,6 @@ export class PythonIndex {
     this.url = url;
   }
 
-  /** Publishes a wheel that every Python takes. */
   publish({ name, version, files, requires = [], metadata: said }: PythonPackage): void {
     const stem = `${name.replaceAll("-", "_")}-${version}`;
     const source = join(this.#folder, `source-${stem}`);

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** What a server says to these bytes on a connection of their own, until it closes. `halfCloses`: nothing follows, as a client says that is done. */
+/** Sends `text` and returns everything until the server closes the connection. `halfCloses` ends the client's side after the text. */
 export function sayRaw(url: string, text: string, { halfCloses = false } = {}): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

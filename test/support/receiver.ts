@@ -8,7 +8,6 @@ export interface Received {
 
 type Answer = (response: ServerResponse, request: IncomingMessage, count: number) => void;
 
-/** A server that webhooks deliver to; it answers as the test says. */
 export class Receiver {
   readonly url: string;
   readonly received: Received[];

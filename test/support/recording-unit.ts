@@ -1,7 +1,6 @@
 import type { StateChanges } from "../../src/domain/invocation.ts";
 import type { Unit } from "../../src/ports/runner.ts";
 
-/** A unit that remembers what it was told. It ends when it is told to: `ended` is called then. */
 export class RecordingUnit implements Unit {
   readonly definition = {};
   readonly told: StateChanges[] = [];

@@ -5,15 +5,12 @@ import { dirname, join } from "node:path";
 import { temporaryFolder } from "./home.ts";
 import { startHttpServer } from "./http-server.ts";
 
-/** A package registry of the test's own, as npm asks one. */
 export class FakeRegistry {
   readonly #tarballs = new Map<string, Buffer>();
   readonly #versions = new Map<string, Record<string, object>>();
-  /** When each version was published. */
   readonly #times = new Map<string, Record<string, string>>();
-  /** Paths that it was asked for. */
   readonly asked: string[] = [];
-  /** What it was asked with. */
+  /** Authorization headers of the requests. */
   readonly tokens = new Set<string>();
   #url = "";
 
@@ -38,7 +35,7 @@ export class FakeRegistry {
     return this.#url;
   }
 
-  /** Publishes a version, which is the latest from now on. */
+  /** Publishes a version as the latest one. */
   async publish(name: string, version: string, files: Readonly<Record<string, string>> = {}, rest: object = {}, at = new Date().toISOString()): Promise<void> {
     const folder = await temporaryFolder();
     const manifest = { name, version, main: "index.js", ...rest };

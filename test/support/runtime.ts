@@ -13,21 +13,19 @@ import { temporaryFolder } from "./home.ts";
 import { eventually } from "./eventually.ts";
 import { InProcessRunner } from "../../src/testing/in-process-runner.ts";
 
-/** A snapshot takes a second of CPU; tests of it make their own. */
+/** Turns snapshots off, because each takes a second of CPU. */
 export const NEVER_MS = 3_600_000;
 
-/** What a test has to know of a server, wherever that runs. */
 export type RunningServer = Omit<Runtime, "engine" | "ask">;
 
 function settingsOf(home: string, flags: GivenSettings): Settings {
   return readSettings({ flags: { port: "0", endpointPort: "0", keyringUse: "never", ...flags, home }, environment: {}, file: {} });
 }
 
-/** A server of the test's own inside the test's process, with real child processes and a real database. */
+/** A server in the test's process, with real child processes and a real database. */
 export class TestServer {
   readonly home: string;
   readonly api: ApiClient;
-  /** As programs use it. */
   readonly client: Client;
   readonly #runtime: RunningServer;
   #isStopped = false;
@@ -40,7 +38,7 @@ export class TestServer {
     return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog, { snapshotAfterMs, keepsSpare }));
   }
 
-  /** With components in the test's process and a store in memory: for rules of the engine, where no process has to end and nothing has to outlive it. */
+  /** Runs components in the test's process, with a store in memory. */
   static async inMemory(flags: GivenSettings = {}, clock?: Clock): Promise<TestServer> {
     const [home, runner] = [await temporaryFolder(), new InProcessRunner()];
     const store = memoryStore(new Shelves({ userId: "u_testers", workspaceId: "o_testers" }));
@@ -51,7 +49,6 @@ export class TestServer {
     return TestServer.of(home, runtime);
   }
 
-  /** One that runs already; it is stopped when the test has finished. */
   static of(home: string, running: RunningServer): TestServer {
     const server = new TestServer(home, running);
     onTestFinished(() => server.stop());
@@ -83,7 +80,6 @@ export class TestServer {
     await this.#runtime[Symbol.asyncDispose]();
   }
 
-  /** Deploys code given as text. */
   async deploy(
     code: string,
     {
@@ -100,7 +96,6 @@ export class TestServer {
   }
 }
 
-/** One deployed source, as a test drives it. */
 export class DeployedSource {
   readonly server: TestServer;
   readonly record: JsonObject;
@@ -122,7 +117,6 @@ export class DeployedSource {
     return String(this.record["endpoint_url"]);
   }
 
-  /** Runs now; the invocation's record, logs included. */
   async run(event?: JsonObject): Promise<JsonObject> {
     return dataOf(await this.server.api.post(`${this.path}/run`, event === undefined ? {} : { event }));
   }
@@ -131,12 +125,12 @@ export class DeployedSource {
     return dataOf(await this.server.api.put(this.path, change));
   }
 
-  /** Event payloads, oldest first. */
+  /** Oldest first. */
   async payloads(): Promise<unknown[]> {
     return (await this.events()).map((event) => event["event"]);
   }
 
-  /** Event payloads, once there are so many: a request that takes long is answered before its run ends. */
+  /** A slow request is answered before its run ends. */
   async payloadsOnce(count: number): Promise<unknown[]> {
     return eventually(async () => {
       const payloads = await this.payloads();
@@ -144,7 +138,7 @@ export class DeployedSource {
     });
   }
 
-  /** Event records, oldest first. */
+  /** Oldest first. */
   async events(): Promise<JsonObject[]> {
     return listOf(await this.server.api.get(`${this.path}/event_summaries?limit=1000&expand=event`)).toReversed();
   }
@@ -158,7 +152,6 @@ export class DeployedSource {
     return dataOf(await this.server.api.get(`${this.path}/state`));
   }
 
-  /** Log texts of an invocation. */
   async logs(invocation: JsonObject): Promise<string[]> {
     const { logs } = dataOf(await this.server.api.get(`/v1/invocations/${String(invocation["id"])}`));
     return Array.isArray(logs) ? logs.map((line) => (typeof line === "object" && line !== null && "msg" in line ? String(line["msg"]) : "")) : [];

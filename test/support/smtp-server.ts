@@ -4,18 +4,16 @@ import { onTestFinished } from "vitest";
 export interface ReceivedMail {
   readonly from: string;
   readonly to: string;
-  /** Head and body, as they were sent. */
   readonly data: string;
-  /** Name and password; absent: nobody has said who it is. */
+  /** Name and password. Absent when the client did not log in. */
   readonly login?: string;
 }
 
-/** A mail server of the test's own, as RFC 5321 has it. */
 export class SmtpServer {
   readonly port: number;
   readonly received: ReceivedMail[];
 
-  /** `refusal`: what it says to each mail. */
+  /** `refusal`: the answer to every mail. */
   static async start({ refusal }: { refusal?: string } = {}): Promise<SmtpServer> {
     const received: ReceivedMail[] = [];
     const server = createServer((socket) => serve(socket, (mail) => (refusal === undefined ? received.push(mail) : undefined), refusal));

@@ -6,11 +6,10 @@ import type { WriterSettings } from "../../src/store/sqlite/writer-client.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
 
-/** Every store of a test process listens to it. */
+/** Every store of the process listens to it. */
 const never = new AbortController();
 setMaxListeners(0, never.signal);
 
-/** What a store of a test is opened with, beside its own file. */
 export const STORE_DEFAULTS: Pick<
   WriterSettings,
   "maintenanceEntry" | "mustExist" | "clock" | "signal" | "onDamage" | "onUnchecked" | "onUnreadable" | "onRevision"
@@ -25,7 +24,6 @@ export const STORE_DEFAULTS: Pick<
   onRevision: () => {},
 };
 
-/** A store of a test on this file; it is closed when the test is over. */
 export async function openStoreAt(path: string): Promise<Store> {
   const store = await openSqliteStore({
     path,

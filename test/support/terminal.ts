@@ -7,21 +7,20 @@ import { eventually } from "./runtime.ts";
 
 const KEYS = { enter: "\r", space: " ", down: "\x1b[B", interrupt: "\x03" } as const;
 
-/** A person at a terminal: sees what is printed, and types. */
 export class Terminal {
   readonly cli: CliContext;
   readonly #stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => this.#stdin });
-  /** What was printed since the last key, without colours and cursor moves. */
+  /** Output since the last key, without colours and cursor moves. */
   #screen = "";
 
   constructor(home: string) {
-    // A terminal stays, whoever says that it has ended.
+    // A real terminal ignores `end`.
     const output: PassThrough = Object.assign(new PassThrough(), {
       isTTY: true,
       columns: 200,
       rows: 50,
       end: () => output,
-      // What a spinner moves with, which shows where the server takes its time.
+      // A spinner calls these.
       cursorTo: (x: number) => cursorTo(output, x),
       moveCursor: (x: number, y: number) => moveCursor(output, x, y),
       clearLine: (direction: Direction) => clearLine(output, direction),
@@ -40,14 +39,13 @@ export class Terminal {
     };
   }
 
-  /** Waits until a text is shown; hands back everything since the last key. */
+  /** Returns the output since the last key. */
   async sees(text: string): Promise<string> {
     return eventually(async () => this.#screen.includes(text) && this.#screen).catch(() => {
       throw new Error(`${JSON.stringify(text)} was not shown, but: ${this.#screen}`);
     });
   }
 
-  /** Waits for a question, then types an answer and Enter. */
   async answers(question: string, answer = ""): Promise<void> {
     await this.sees(question);
     this.types(answer);

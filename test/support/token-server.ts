@@ -10,7 +10,7 @@ export interface TokenRequest {
 type Said = { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body: unknown } | undefined;
 type Answering = (request: TokenRequest, count: number) => Said | Promise<Said>;
 
-/** A provider's token endpoint that says what a test wants; `undefined` cuts the connection. */
+/** An answer of `undefined` cuts the connection. */
 export class TokenServer {
   readonly requests: TokenRequest[] = [];
   #url = "";

@@ -12,7 +12,6 @@ export interface UpstreamCall {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
-  /** Parsed where it is JSON or a form. */
   readonly body: Record<string, any>;
 }
 
@@ -30,12 +29,11 @@ async function selfSigned(): Promise<{ key: Buffer; cert: Buffer }> {
   return { key: readFileSync(key), cert: readFileSync(cert) };
 }
 
-/** A third party's API, as a small server on this machine. */
+/** A fake of a third party's API. */
 export class Upstream {
   readonly calls: UpstreamCall[] = [];
   readonly #server: Server;
 
-  /** Over HTTPS with a certificate that nobody trusts. */
   static async overTls(answer: (call: UpstreamCall) => UpstreamAnswer): Promise<Upstream> {
     const server = createTlsServer(await selfSigned());
     const upstream = new Upstream(server);
@@ -43,7 +41,7 @@ export class Upstream {
     return upstream.#listen();
   }
 
-  /** Behind a proxy that leads every HTTPS connection here, for APIs whose address is written into the component. */
+  /** A proxy that takes every HTTPS connection, for components with a fixed host name. */
   static async asProxy(answer: (call: UpstreamCall) => UpstreamAnswer): Promise<Upstream> {
     const target = createTlsServer(await selfSigned());
     const server = createServer();
@@ -70,12 +68,11 @@ export class Upstream {
     this.#server = server;
   }
 
-  /** Variables and modules that lead a component here. */
+  /** Environment and module that redirect a component to this upstream. */
   get lead(): { env: Record<string, string>; component_imports: { code: string; path: string }[] } {
     return { env: { UPSTREAM_PORT: this.host.split(":")[1] ?? "" }, component_imports: [{ code: LEAD_TO_UPSTREAM, path: "lead.cjs" }] };
   }
 
-  /** `127.0.0.1:<port>` */
   get host(): string {
     const address = this.#server.address();
     return `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
@@ -97,10 +94,7 @@ function bodyOf(type: string, text: string): Record<string, unknown> {
   return type.startsWith("application/x-www-form-urlencoded") ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text);
 }
 
-/**
- * A module that leads every TLS connection of a component to an upstream, whichever HTTP client makes it: the names of
- * third parties are written into components. To be loaded before them.
- */
+/** Redirects all TLS connections to the upstream. Must be loaded before the component. */
 export const LEAD_TO_UPSTREAM = `const tls = require("node:tls");
 const connect = tls.connect;
 tls.connect = function (...given) {

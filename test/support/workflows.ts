@@ -3,12 +3,10 @@ import { dataOf, listOf } from "./api.ts";
 import { eventually } from "./eventually.ts";
 import type { TestServer } from "./runtime.ts";
 
-/** A step's file that runs this, as most are written. */
 export function codeStep(run: string, props = ""): string {
   return `export default defineComponent({ props: { ${props} }, async run({ steps, $ }) { ${run} } });`;
 }
 
-/** A workflow.yaml with these steps, each a code step of the folder, in this order. */
 export function workflowOf(
   steps: Readonly<Record<string, string>>,
   { head = "", name = "Test flow" }: { head?: string; name?: string } = {},
@@ -22,7 +20,6 @@ export async function deployWorkflow(server: TestServer, files: Record<string, s
   return new DeployedWorkflow(server, dataOf(await server.api.post("/v1/workflows", { files, ...more })));
 }
 
-/** One deployed workflow, as a test drives it. */
 export class DeployedWorkflow {
   readonly server: TestServer;
   readonly record: JsonObject;
@@ -46,17 +43,16 @@ export class DeployedWorkflow {
     return String(typeof found === "object" && found !== null && !Array.isArray(found) ? found["endpoint_url"] : "");
   }
 
-  /** Begins a run by hand; its record as soon as it is stored. */
+  /** Returns as soon as the run is stored. */
   async start(event?: JsonObject): Promise<JsonObject> {
     return dataOf(await this.server.api.post(`${this.path}/runs`, event === undefined ? {} : { event }));
   }
 
-  /** Runs by hand to its end, or until it waits. */
   async run(event?: JsonObject): Promise<FinishedRun> {
     return this.rest(await this.start(event));
   }
 
-  /** What a run has come to once nothing goes on. */
+  /** Waits until the run has ended or waits. */
   rest({ id }: JsonObject): Promise<FinishedRun> {
     return eventually(async () => {
       const run = dataOf(await this.server.api.get(`/v1/runs/${String(id)}`));
@@ -73,7 +69,6 @@ export class DeployedWorkflow {
     return listOf(await this.server.api.get(`${this.path}/runs?limit=1000${query}`));
   }
 
-  /** Runs once there are so many that have ended, newest first. */
   runsOnce(count: number, state = "succeeded"): Promise<readonly JsonObject[]> {
     return eventually(async () => {
       const runs = await this.runs(`&states=${state}`);
@@ -85,7 +80,7 @@ export class DeployedWorkflow {
     return dataOf(await this.server.api.put(this.path, change));
   }
 
-  /** Payloads that it has emitted, oldest first. */
+  /** Emitted payloads, oldest first. */
   async payloads(): Promise<unknown[]> {
     return listOf(await this.server.api.get(`${this.path}/event_summaries?limit=1000&expand=event`))
       .toReversed()
@@ -95,12 +90,10 @@ export class DeployedWorkflow {
 
 export type FinishedRun = JsonObject & { steps: JsonObject[] };
 
-/** Exports of a step of a run. */
 export function exportsOf({ steps }: FinishedRun, namespace: string): unknown {
   return steps.find((step) => step["namespace"] === namespace)?.["exports"];
 }
 
-/** A workflow.yaml with these steps in Python, in this order. */
 export function pythonWorkflow(
   steps: Readonly<Record<string, string>>,
   { head = "", props = {} }: { head?: string; props?: Readonly<Record<string, string>> } = {},

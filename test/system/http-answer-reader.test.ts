@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type AnswerHead, AnswerReader } from "../../src/system/http-answer-reader.ts";
 
-/** What a reader tells of these bytes, which come in pieces of this size. */
 function told(text: string, { method = "GET", size = text.length, isEnded = false }: { method?: string; size?: number; isEnded?: boolean } = {}) {
   const heads: AnswerHead[] = [];
   let body = "";

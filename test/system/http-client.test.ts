@@ -55,7 +55,7 @@ describe("a request of the client", () => {
       const timer = setInterval(() => response.write(" "), 5);
       response.once("close", () => clearInterval(timer));
     });
-    // What has begun in time may go on, as streams do.
+    // headTimeoutMs does not limit the body, which may be a stream.
     const answer = await sendRequest(dripping, { headTimeoutMs: 5000 });
     await expect(textOf(answer, 1000, 50)).rejects.toThrow("did not end within 0.05 s");
   });
@@ -104,7 +104,7 @@ describe("a request of the client", () => {
     const url = await startHttpServer((_request, response) => response.writeHead(200, { "content-length": "100" }).write("cut", () => response.destroy()));
     const cut = await sendRequest(url);
     await expect(textOf(cut, 1000)).rejects.toThrow();
-    // One that nobody reads ends nobody.
+    // An unread response that fails must not crash the process.
     await sendRequest(url);
     await new Promise((resolve) => setImmediate(resolve));
   });
@@ -129,7 +129,7 @@ describe("a request of the client", () => {
     const url = await startHttpServer((request, response) => {
       sockets.push(request.socket);
       response.end("x".repeat(100_000));
-      // What nobody has asked for.
+      // Sends a response that was not requested.
       if (sockets.length === 2) response.once("finish", () => request.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil"));
     });
     const ask = async (): Promise<string> => textOf(await sendRequest(url), 100_000);
@@ -155,7 +155,7 @@ describe("a request of the client", () => {
     const { body } = await sendRequest(url);
     let bytes = 0;
     for await (const chunk of body ?? []) {
-      // All of it would be 131 MB; what lies between the two sides is a few.
+      // The whole body is 131 MB. Only a few MB fit in the buffers.
       if (bytes === 0) {
         await new Promise((resolve) => setTimeout(resolve, 100));
         expect(sent).toBeLessThan(400);

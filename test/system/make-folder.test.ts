@@ -12,7 +12,7 @@ it("is made with those above it, once, also by two at the same time", async () =
   expect([(await stat(path)).isDirectory(), await readdir(folder)]).toEqual([true, ["a"]]);
 });
 
-// Node's own would try again for ever, with no way to stop it.
+// Node's own mkdir retries these forever.
 it.each([
   ["/proc/nowhere/below", "ENOENT"],
   [`${import.meta.filename}/below`, "EEXIST"],

@@ -31,7 +31,6 @@ it("figures are told in the text format of Prometheus, those of the process too"
     "# TYPE process_resident_memory_bytes gauge",
   ])
     expect(lines).toContain(line);
-  // The process has worked before anyone asked.
   const cpu = lines.find((line) => line.startsWith("process_cpu_seconds_total "));
   expect(Number(cpu?.split(" ")[1])).toBeGreaterThan(0.05);
 });

@@ -5,7 +5,6 @@ import type { TokenAnswer } from "../../src/domain/oauth.ts";
 import { oauthServer } from "../../src/system/oauth-client.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
-/** What becomes of a grant when the provider answers so. */
 async function askedOf(answer: RequestListener): Promise<TokenAnswer> {
   const tokenUrl = await startHttpServer(answer);
   return oauthServer.clientCredentials({ id: "id", secret: "secret", tokenUrl }, "", new AbortController().signal);

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { runCommand } from "../../src/system/run-command.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-/** Process ids of programs that were started with this word. */
 async function running(word: string): Promise<number[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const words = await Promise.all(pids.map(async (pid) => (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0")));
@@ -24,7 +23,7 @@ describe("a command that leaves a process in the background", () => {
     onTestFinished(async () => (await running("8765432")).forEach((pid) => process.kill(pid, "SIGKILL")));
     const text = "x".repeat(200_000);
     const folder = await temporaryFolder();
-    // It is on its own before the command ends.
+    // The background process is detached before the command ends.
     const script = `setsid sh -c 'touch ready; exec sleep 8765432' & until [ -e ready ]; do :; done; head -c 200000 /dev/zero | tr '\\0' x`;
     const { code, output } = await runCommand("sh", ["-c", script], { ...settings, folder });
     expect([code, output]).toEqual([0, text]);
