@@ -6,18 +6,15 @@ import type { CallFiles, UnitEvents } from "../ports/runner.ts";
 import type { BodyPart, HostQuestion, ToChild, ToHost } from "./protocol.ts";
 import type { SentBody } from "./sent-body.ts";
 
-/** What a call may ask for. */
 export interface CallReach {
   readonly dataStores: readonly string[];
   readonly files: CallFiles | undefined;
-  /** The body of the response that it sends in parts. */
   readonly sentBody?: SentBody | undefined;
 }
 
-/** Questions of a process that wait for their answer. */
+/** Most unanswered questions of one process. */
 const MOST_ASKS = 1000;
 
-/** Answers what calls of one process ask their host for: a data store that they may reach, or an answer in place of a third party. */
 export class Answers {
   readonly #events: UnitEvents;
   readonly #send: (answer: ToChild) => void;
@@ -28,7 +25,7 @@ export class Answers {
     this.#send = send;
   }
 
-  /** What goes wrong is thrown there. `reach`: what the call may ask for; `undefined`: it has ended. */
+  /** Errors are thrown in the component. `reach` is undefined when the call has ended. */
   async answer({ number, request }: Extract<ToHost, { type: "child:ask" }>, reach: CallReach | undefined): Promise<void> {
     const counts = request.operation === "send-body" ? 0 : 1;
     this.#open += counts;
@@ -43,7 +40,7 @@ export class Answers {
   }
 
   async #answerTo(request: HostQuestion, reach: CallReach | undefined): Promise<JsonValue | undefined> {
-    // A client that reads slowly keeps nobody from a data store.
+    // Body parts do not count, because a slow client must not block data stores.
     if (request.operation === "send-body") return reach?.sentBody === undefined ? false : takePart(reach.sentBody, request);
     if (this.#open > MOST_ASKS) throw new Error(`a component may ask its data stores ${MOST_ASKS} things at once`);
     if (reach === undefined) throw new Error("the call has ended: await what uses a data store");
@@ -57,7 +54,7 @@ export class Answers {
   }
 }
 
-/** Whether anybody reads what follows. */
+/** Returns whether the next part is needed. */
 async function takePart(body: SentBody, { base64, isLast, problem }: BodyPart): Promise<boolean> {
   if (problem !== undefined) body.breakOff(problem);
   else if (isLast) await body.end();

@@ -1,17 +1,15 @@
 import type { LogLevel, LogLine } from "../domain/invocation.ts";
 
-/** How much a call has printed. */
 export interface PrintedAmount {
   lines: number;
   /** Characters. */
   size: number;
 }
 
-/** Output beyond this is dropped, with a line that says so. */
 const MAX_LINES = 10_000;
 const MAX_SIZE = 1_000_000;
 
-/** The line as it is kept; `undefined` when it is too much. The last one that is kept says so. */
+/** Returns the line to keep, or undefined when the call has printed too much. The last line says so. */
 export function keepLine(printed: PrintedAmount, line: LogLine): LogLine | undefined {
   if (printed.lines > MAX_LINES || printed.size > MAX_SIZE) return undefined;
   printed.lines += 1;

@@ -1,27 +1,24 @@
 /**
- * What a component's process and the server say to each other through the door, as JSON, one a line, over the one
- * connection that the door takes. Each connection to the outside that is granted gets a door of its own, which is fetched
- * once, and carries its bytes.
+ * Messages between a component's process and the server, as JSON lines over the door's only connection. Each granted
+ * outside connection gets a separate socket, which the process opens once.
  */
 
-/** The file of the door, in the process's own folder; that of a granted connection has its id behind a dash. */
+/** Name of the door's socket. The socket of a granted connection adds a dash and its id. */
 export const DOOR_FILE = "door";
-/** A word to the process: it has no network, and everything goes through the door. */
+/** Argument of a process that has no network and must use the door. */
 export const DOOR_WORD = "through-the-door";
 
-/** Records that Node's `dns.resolve` knows. */
 export const RECORD_TYPES = ["A", "AAAA", "CAA", "CNAME", "MX", "NAPTR", "NS", "PTR", "SOA", "SRV", "TXT"] as const;
 export type RecordType = (typeof RECORD_TYPES)[number];
 
 export type DoorQuestion =
-  /** `family`: 4, 6, or 0 for either. Answered with what is granted. */
+  /** `family` is 4, 6, or 0 for either. Answered with a DoorGrant. */
   | { readonly kind: "connect"; readonly host: string; readonly port: number; readonly family: number }
-  /** Answered with addresses and their families. */
   | { readonly kind: "lookup"; readonly host: string; readonly family: number }
-  /** Answered with records, addresses with their time to live when that is wanted. */
+  /** Answered with records. `ttl` adds the time to live to addresses. */
   | { readonly kind: "resolve"; readonly host: string; readonly type: RecordType; readonly ttl: boolean };
 
-/** The process has done with a connection, or does not fetch it. */
+/** The process is done with a connection, or will not fetch it. */
 export interface DoorClose {
   readonly close: string;
 }
@@ -39,5 +36,4 @@ export interface DoorRefusal {
 
 export type DoorAnswer =
   | ({ readonly number: number } & ({ readonly value: unknown } | { readonly refusal: DoorRefusal }))
-  /** A connection has ended with this error. */
   | { readonly broken: string; readonly code: string };

@@ -1,81 +1,69 @@
 import type { ComponentNetwork } from "../ports/runner.ts";
 import { temporaryFolderOf } from "./temporary-folder.ts";
 
-/** A program other than Node, such as the interpreter of another language. */
 export interface OtherProgram {
   readonly path: string;
-  /** Files and folders that it reads. */
   readonly readable: readonly string[];
 }
 
-/** A process of a component as it would be started without anything around it. */
 export interface ComponentStart {
-  /** Absent: Node. */
+  /** Omitted for Node. */
   readonly program?: OtherProgram | undefined;
   /** Flags of the program, then the entry. */
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The process's own folder of code: readable. */
+  /** Folder with the process's code. Read-only. */
   readonly folder: string;
-  /** In it, the one place that may be written to; where the process starts. */
+  /** Working directory inside `folder`. The process may write only here. */
   readonly ownFolder: string;
-  /** A file that Node itself reads when it starts. */
   readonly snapshot?: string | undefined;
-  /** It may start programs of this machine. */
   readonly allowsPrograms: boolean;
-  /** JavaScript memory of the process. */
   readonly memoryMb: number;
 }
 
-/** A program that is no component, such as npm. */
+/** A program that is not a component, such as npm. */
 export interface ToolStart {
-  /** Absent: Node. */
+  /** Omitted for Node. */
   readonly program?: OtherProgram | undefined;
-  /** Its file, then its words. */
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Where it starts; writable. */
+  /** Writable working directory. */
   readonly folder: string;
-  /** Files and folders, as far as they are there. */
+  /** Missing files and folders are skipped. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
-  /** It may start programs of this machine. */
   readonly allowsPrograms: boolean;
 }
 
-/** A command that starts it. */
 export interface EnclosedStart {
   readonly command: string;
   readonly words: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Open files that the command wants behind the others; closed by `release` once it runs. */
+  /** File descriptors that the command inherits after its other streams. `release` closes them after the spawn. */
   readonly files: readonly number[];
   release(): void;
 }
 
-/** How a process ended. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
-/** What stands around each component's process beside Node's permission model. */
 export interface Enclosure {
-  /** `wall`: namespaces of its own; `belt`: nothing. */
+  /** `wall`: separate namespaces. `belt`: only the permission model. */
   readonly kind: "wall" | "belt";
-  /** Why there is no wall. */
+  /** Why the belt is used. Omitted for the wall. */
   readonly reason?: string;
-  /** What processes reach. `open`: whatever this machine does; `public`: nothing, but for what goes through the door. */
+  /** `open`: this machine's network. `public`: only the door. */
   readonly network: ComponentNetwork;
   enclose(start: ComponentStart): EnclosedStart;
-  /** Only in the wall. */
   encloseTool?(start: ToolStart): EnclosedStart;
-  /** How the process itself ended, told from how the command did. */
+  /** Returns how the process ended, given how the command ended. */
   endOf(end: ProcessEnd): ProcessEnd;
 }
 
-/** Nothing but Node's own permission model. `reason`: why there is no wall; `guard`: a command that starts the process. */
+/** `guard` is a command that starts the process. */
 export function belt(reason: string, guard: readonly string[] = []): Enclosure {
   return {
     kind: "belt",
@@ -83,7 +71,7 @@ export function belt(reason: string, guard: readonly string[] = []): Enclosure {
     network: "open",
     enclose({ program, words, env, ownFolder }) {
       const [command = process.execPath, ...rest] = [...guard, program?.path ?? process.execPath, ...words];
-      // Nothing but `fs` is led from `/tmp` to it here.
+      // Only `fs` redirects `/tmp` here, so programs need TMPDIR.
       return { command, words: rest, cwd: ownFolder, env: { ...env, TMPDIR: temporaryFolderOf(ownFolder) }, files: [], release() {} };
     },
     endOf: (end) => end,

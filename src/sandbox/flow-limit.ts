@@ -1,11 +1,11 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** Characters that may come at once, and in each second after that; each message counts for at least so many. */
+/** Characters that may arrive at once, characters per second, and the least that a message counts for. */
 const BURST = 64_000_000;
 const PER_SECOND = 32_000_000;
 const LEAST_PER_MESSAGE = 128;
 
-/** How much of what a process says the server reads: one that never stops talking waits, and holds up nobody else. */
+/** Limits what the server reads from one process, so that it cannot slow down others. */
 export class FlowLimit {
   readonly #clock: Clock;
   #left = BURST;
@@ -16,7 +16,7 @@ export class FlowLimit {
     this.#at = clock.now();
   }
 
-  /** Notes what has come. Returns when reading may go on; `undefined`: at once. */
+  /** Returns when reading may continue. Undefined when it may continue at once. */
   take(characters: number, messages: number): number | undefined {
     const now = this.#clock.now();
     this.#left = Math.min(BURST, this.#left + (Math.max(0, now - this.#at) * PER_SECOND) / 1000) - Math.max(characters, messages * LEAST_PER_MESSAGE);

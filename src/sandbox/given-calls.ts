@@ -1,16 +1,16 @@
 import type { InvocationId } from "../domain/ids.ts";
 
-/** So many of the newest calls, and as many before them, may do something after their end. */
+/** At least this many of the newest calls are remembered. */
 const MOST = 5000;
 
-/** Calls that a process was given, lately: what it says of others is not its business. */
+/** Recent calls of a process. Late reports about other calls are ignored. */
 export class GivenCalls {
   #newer = new Set<InvocationId>();
   #older: ReadonlySet<InvocationId> = new Set();
 
   add(id: InvocationId): void {
     this.#newer.add(id);
-    // One by one, the oldest would be looked for behind all that were taken out before it.
+    // Deleting single entries would make each search for the oldest entry slower.
     if (this.#newer.size < MOST) return;
     this.#older = this.#newer;
     this.#newer = new Set();

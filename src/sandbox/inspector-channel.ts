@@ -3,17 +3,17 @@ import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../dom
 import type { InspectedProcess } from "../ports/debugger.ts";
 import { MessagePipe } from "./message-pipe.ts";
 
-/** A process that may be debugged is started with this word, and has a stream for it behind its channel and a file of the wall. */
+/** Argument of a process that may be debugged. Its stream follows the channel and a file of the wall. */
 export const INSPECTOR_WORD = "--inspected";
 export const INSPECTOR_FD = 5;
 
-/** Messages between a process's inspector and the host, over a stream of their own: the process stands still at a breakpoint, and its other channel with it. */
+/** The inspector has a separate stream, because a breakpoint stops the process and its other channel. */
 export class InspectorChannel implements InspectedProcess {
   readonly ended: Promise<void>;
   readonly #pipe: MessagePipe<JsonValue | undefined, JsonObject>;
   #onMessage: (message: JsonObject) => void = () => {};
   #onPause: (isPaused: boolean) => void = () => {};
-  /** Somebody debugs: nothing else makes the process stand still, whatever it says itself. */
+  /** Without a debugger, the process cannot claim to be paused. */
   #isDebugged = false;
 
   constructor(stream: Duplex) {
@@ -22,7 +22,6 @@ export class InspectorChannel implements InspectedProcess {
     this.#pipe = new MessagePipe(stream, {
       read: parseJson,
       message: (message) => this.#receive(message),
-      // Nobody debugs a process that writes something else into this channel.
       broken: () => stream.destroy(),
     });
   }
@@ -30,7 +29,7 @@ export class InspectorChannel implements InspectedProcess {
   send(message: JsonObject): void {
     const { method } = message;
     if (method === "Debugger.enable" || method === "Debugger.disable") this.#isDebugged = method === "Debugger.enable";
-    // V8 does not say that it goes on when it is left.
+    // V8 does not report that the process resumes then.
     if (method === "Debugger.disable") this.#onPause(false);
     this.#pipe.sendNow(message);
   }
@@ -39,12 +38,11 @@ export class InspectorChannel implements InspectedProcess {
     this.#onMessage = onMessage;
   }
 
-  /** Told when it stands still, and when it goes on. */
   watchPauses(onPause: (isPaused: boolean) => void): void {
     this.#onPause = onPause;
   }
 
-  /** The debugger lets go of the process, which waits for that when it ends. */
+  /** A process that ends waits for the debugger to detach. */
   close(): void {
     this.#pipe.close();
   }

@@ -5,16 +5,14 @@ import { type PrintedAmount, keepLine } from "./call-log.ts";
 
 interface LateLog {
   readonly printed: PrintedAmount;
-  /** Not handed on yet. */
   waiting: LogLine[];
 }
 
-/** Lines that come after a call has ended are stored together. */
+/** Lines of ended calls are stored together after this time. */
 const WAIT_MS = 100;
-/** Ended calls that go on printing; of more than these the one that began first has its amount forgotten. */
+/** When more ended calls print, the oldest call's amount is forgotten. */
 const MOST_CALLS = 1000;
 
-/** Gathers what calls print after they have ended, up to the limits that a call has. */
 export class LateLines {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -22,7 +20,7 @@ export class LateLines {
   readonly #late = new Map<InvocationId, LateLog>();
   #isWaiting = false;
 
-  /** `signal` aborts when the process has ended; then what is left has to be flushed. */
+  /** `signal` aborts when the process has ended. Call `flush` then. */
   constructor(clock: Clock, signal: AbortSignal, flushed: (id: InvocationId, logs: readonly LogLine[]) => void) {
     this.#clock = clock;
     this.#signal = signal;

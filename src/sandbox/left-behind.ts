@@ -4,7 +4,7 @@ import { codeOf } from "../domain/errors.ts";
 import type { ChildSettings } from "./child-process.ts";
 import { removeFolder } from "../system/remove-folder.ts";
 
-/** Ends processes whose server was killed, also those that were still being enclosed, and removes their folders. */
+/** Ends processes whose server was killed, even while they were being enclosed. */
 export async function sweep(settings: ChildSettings): Promise<void> {
   const { runFolder, log } = settings;
   for (const pid of await leftBehind(settings)) {
@@ -12,7 +12,7 @@ export async function sweep(settings: ChildSettings): Promise<void> {
     try {
       process.kill(pid, "SIGKILL");
     } catch (error) {
-      // One of another user may only look like ours, or was started by sudo: it is not this server's to end.
+      // The process may only look like ours, or was started by sudo.
       if (codeOf(error) === "EPERM") log.error("a process that an earlier server left behind belongs to another user, and goes on", { pid });
       else if (codeOf(error) !== "ESRCH") throw error;
     }
@@ -20,7 +20,7 @@ export async function sweep(settings: ChildSettings): Promise<void> {
   for (const name of await readdir(runFolder)) await removeFolder(join(runFolder, name), log);
 }
 
-/** Processes whose command names the child and this folder, where no other server runs any. Without /proc they end by themselves. */
+/** Processes whose command names the child entry and this folder, which no other server uses. Empty without /proc. */
 async function leftBehind({ entry, runFolder }: ChildSettings): Promise<readonly number[]> {
   const pids = (await readdir("/proc").catch(() => [])).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
   const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));

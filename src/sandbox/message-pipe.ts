@@ -2,35 +2,31 @@ import type { Duplex } from "node:stream";
 import type { FlowLimit } from "./flow-limit.ts";
 
 export interface PipeEvents<Incoming> {
-  /** Makes a message of a line; what it throws breaks the pipe. */
+  /** Parses one line. An error breaks the pipe. */
   read(text: string): Incoming;
   message(message: Incoming): void;
-  /** The other side sent what cannot be used; nothing more is read. */
+  /** The pipe is broken. Nothing more is read or sent. */
   broken(error: unknown): void;
 }
 
 export interface PipeSettings {
   readonly later?: (flush: () => void) => void;
   readonly limit?: FlowLimit;
-  /** Writes past the stream to the same place, and waits a little where that is full. Returns how many bytes have left. */
+  /** Bypasses the stream and waits briefly while the pipe is full. Returns the number of bytes written. */
   readonly writeThrough?: (bytes: Uint8Array) => number;
 }
 
-/** Longer than all that one call may emit and set. */
+/** Exceeds what a single call may emit and set. */
 const MOST_CHARACTERS = 2 ** 26;
-/** So many parts of a message that has not come as a whole are joined to one. */
 const MOST_PARTS = 1000;
 
-/** Characters that wait to be read by the other side: all of a source's state, and as much again. */
+/** Most characters that the other side has not read: twice a source's largest state. */
 const MOST_WAITING = 2 ** 27;
 
-/** So many messages leave at once: the other side begins with them while more are made. */
+/** Messages are sent in batches, so that the other side works on one while more are made. */
 const MOST_TOGETHER = 16;
 
-/**
- * JSON messages over a stream, one a line; those that are sent in one turn leave together. Node's own channel is
- * not used: it would throw in the host, where nobody can catch it, when a component writes garbage into it.
- */
+/** JSON messages, one per line. Node's own channel is not used: garbage from a component would throw in the host, where it cannot be caught. */
 export class MessagePipe<Incoming, Outgoing> {
   readonly #stream: Duplex;
   readonly #events: PipeEvents<Incoming>;
@@ -39,16 +35,16 @@ export class MessagePipe<Incoming, Outgoing> {
   #unsentSize = 0;
   #partial: string[] = [];
   #partialSize = 0;
-  /** Of those, the first so many are joined ones. */
+  /** How many entries at the start of `#partial` are joined chunks. */
   #joined = 0;
   #isBroken = false;
   readonly #limit: FlowLimit | undefined;
-  /** When more is read, epoch ms; absent: now. */
+  /** When reading continues, epoch ms. Undefined while nothing delays it. */
   #heldUntil: number | undefined;
   readonly #writeThrough: PipeSettings["writeThrough"];
   readonly #over = new AbortController();
 
-  /** `later`: when a turn is over; `limit`: how much is read. */
+  /** `later` runs the flush at the end of a turn. */
   constructor(stream: Duplex, events: PipeEvents<Incoming>, { later = (flush) => process.nextTick(flush), limit, writeThrough }: PipeSettings = {}) {
     this.#stream = stream;
     this.#events = events;
@@ -58,18 +54,16 @@ export class MessagePipe<Incoming, Outgoing> {
     stream.setEncoding("utf8");
     stream.on("data", (chunk: string) => this.#read(chunk));
     stream.once("close", () => this.#over.abort());
-    // What cannot be written any more is told by the end of the process.
+    // The end of the process reports a failed write.
     stream.on("error", () => {});
   }
 
-  /** `text`: the message as JSON, where it is known already. */
   send(message: Outgoing, text = JSON.stringify(message)): void {
     if (!this.#put(text)) return;
     if (this.#unsent.length === 1) this.#later(() => this.#flush());
     if (this.#unsent.length >= MOST_TOGETHER) this.#flush();
   }
 
-  /** False: the other side does not read what it is told, and is told nothing more. */
   #put(text: string): boolean {
     if (this.#isBroken) return false;
     this.#unsentSize += text.length;
@@ -89,20 +83,18 @@ export class MessagePipe<Incoming, Outgoing> {
   }
 
   /**
-   * Sends it, and what waits before it, at once: the code that runs now may never give way, or may end the process. Where
-   * the way is full it waits as long as the other side reads on: the stream would keep all of it until that code gives
-   * way, the other side would have nothing to do, and a process that ends would take it along.
+   * The running code may never yield, or may end the process. So this waits while the pipe is full, if the other side
+   * keeps reading. A stream would buffer the message until that code yields, and lose it when the process ends.
    */
   sendNow(message: Outgoing): void {
     if (this.#put(JSON.stringify(message))) this.#flush(this.#writeThrough);
   }
 
-  /** Nothing more is read or written. */
   close(): void {
     this.#stream.destroy();
   }
 
-  /** For a process that ends within this turn. What the stream holds never leaves, and nothing may come in its place. */
+  /** For a process that ends in this turn. Data that the stream has buffered is lost, and nothing may overtake it. */
   sendTheRest(): void {
     this.#flush(this.#writeThrough);
   }
@@ -143,7 +135,7 @@ export class MessagePipe<Incoming, Outgoing> {
     this.#break(new RangeError(`a message has more than ${MOST_CHARACTERS} characters`));
   }
 
-  /** What it has sent costs more than its length. */
+  /** Counts more against the read limit than the length of what was sent. */
   charge(characters: number): void {
     this.#hold(characters, 0);
   }
@@ -156,7 +148,7 @@ export class MessagePipe<Incoming, Outgoing> {
     if (!isHeld) void this.#readOnLater();
   }
 
-  /** Reads on when as much has come as may come. More may be found in what has come while it waits. */
+  /** Lines that are handled during the wait may extend it. */
   async #readOnLater(): Promise<void> {
     this.#stream.pause();
     for (let until = this.#heldUntil; until !== undefined && !this.#over.signal.aborted;) {

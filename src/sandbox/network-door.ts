@@ -1,6 +1,6 @@
 /**
- * The one way out for a process that has no network of its own (`--component-network public`): local sockets in its
- * folder. The server makes the connections, and refuses those to this machine and its network.
+ * The only way out for a process without a network (`--component-network public`). The server makes the connections and
+ * refuses those to this machine and its network.
  */
 import { setMaxListeners } from "node:events";
 import { rm } from "node:fs/promises";
@@ -13,33 +13,28 @@ import { FlowLimit } from "./flow-limit.ts";
 import { PublicNames, isInside, problem, refused } from "./public-names.ts";
 
 export interface DoorSettings {
-  /** In a folder that the process alone sees. */
+  /** Only this process sees the folder of the socket. */
   readonly path: string;
-  /** Of the server's own API, which may be reached wherever it is. */
+  /** The server's API, which is always allowed. */
   readonly apiUrl: () => string;
   readonly clock: Clock;
 }
 
-/** Of one process at the same time; the next ones are refused. */
 const MOST_CONNECTIONS = 512;
 const MOST_QUESTIONS = 256;
-/** What a question costs of what may be read of a process: some thousands at once, then two thousand in a second. */
+/** Allows 4,000 questions at once, then 2,000 per second. */
 const QUESTION_CHARGE = 16_000;
-/** Longer than a question can be. */
+/** Longer than any question. */
 const LONGEST_QUESTION = 4096;
-/** Answers that the process does not read. */
 const MOST_UNREAD = 1_000_000;
 const FETCH_WITHIN_MS = 10_000;
 const TOLD_WITHIN_MS = 2000;
-/** What the kernel takes as the path of a local socket. */
 const LONGEST_PATH = 107;
 const ID_LENGTH = 12;
 
-/** A connection to the outside, from being granted to its end. */
 interface Connection {
   readonly id: string;
   readonly upstream: Socket;
-  /** The door that it is fetched at. */
   readonly server: Server;
   readonly over: AbortController;
 }
@@ -71,25 +66,21 @@ export class NetworkDoor {
   private constructor(settings: DoorSettings) {
     this.#settings = settings;
     this.#limit = new FlowLimit(settings.clock);
-    // Every connection listens to it.
     setMaxListeners(0, this.#over.signal);
     this.#server = createServer((socket) => this.#listen(socket));
   }
 
-  /** Ends all that went through it. */
   async close(): Promise<void> {
     this.#over.abort();
     this.#names.close();
     this.#asking?.destroy();
     for (const connection of this.#connections.values()) this.#end(connection);
     if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
-    // What cannot be removed goes with its folder.
+    // A file that remains is removed with its folder.
     await rm(this.#settings.path, { force: true }).catch(() => {});
   }
 
-  /** Whoever comes first asks; nobody else is let in. */
   #listen(socket: Socket): void {
-    // Its end is told by `close`, whatever the reason.
     socket.on("error", () => {});
     if (this.#asking !== undefined) return void socket.destroy();
     this.#asking = socket;
@@ -158,7 +149,7 @@ export class NetworkDoor {
     }
   }
 
-  /** A name is judged by the addresses that it is connected to, not by those that it had a moment ago. */
+  /** Checks the addresses that are actually used, because a name may resolve differently a moment later. */
   async #connect({ host, port, family }: Extract<DoorQuestion, { kind: "connect" }>): Promise<Socket> {
     const isApi = isSame(this.#settings.apiUrl(), host, port);
     const addresses = isApi ? undefined : await this.#names.addresses(host, family);
@@ -185,7 +176,7 @@ export class NetworkDoor {
       server: createServer({ allowHalfOpen: true }, (local) => this.#join(connection, local)),
     };
     this.#connections.set(id, connection);
-    // What breaks before it is fetched is told by that it cannot be.
+    // A connection that breaks before it is fetched can no longer be fetched.
     upstream.once("close", () => this.#end(connection));
     try {
       await listen(connection.server, `${this.#settings.path}-${id}`);
@@ -201,13 +192,13 @@ export class NetworkDoor {
     return connection;
   }
 
-  /** What the one reads the other writes. An end that is no break goes on as an end: the other side may have more to say. */
+  /** A regular end is passed on as a half-close, because the other side may still send. */
   #join(connection: Connection, local: Socket): void {
     const { id, upstream, server } = connection;
     server.close();
     const { clock } = this.#settings;
     upstream.once("error", (error) => {
-      // The process is told first: of a local socket that is closed it cannot know that it was broken off.
+      // Sent first, because a closed local socket does not show that the connection broke.
       this.#tell({ broken: id, code: codeOf(error) ?? "ECONNRESET" });
       void clock.sleepUntil(clock.now() + TOLD_WITHIN_MS, this.#over.signal).then(() => local.destroy());
     });
@@ -223,7 +214,7 @@ export class NetworkDoor {
     upstream.pipe(local);
   }
 
-  /** The process has closed its side: what it has said before is sent on. */
+  /** Data that the process has already sent is still delivered. */
   #letGo(id: string): void {
     const connection = this.#connections.get(id);
     if (connection === undefined) return;
@@ -242,7 +233,7 @@ export class NetworkDoor {
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Later ones are of connections that were not taken, as without file descriptors: the server goes on.
+    // Later errors concern connections that were not accepted, for example without file descriptors. The server continues.
     server.on("error", reject);
     server.listen(path, resolve);
   });
@@ -254,7 +245,6 @@ function isSame(url: string, host: string, port: number): boolean {
   return hostname.replace(/^\[|\]$/g, "") === host && Number(own || (protocol === "https:" ? 443 : 80)) === port;
 }
 
-/** `undefined`: it is none. */
 function readQuestion({ number, kind, host, port, family, type, ttl }: Record<string, unknown>): { number: number; question: DoorQuestion } | undefined {
   if (typeof number !== "number" || typeof host !== "string" || host === "" || host.length > 255) return undefined;
   const isFamily = family === 0 || family === 4 || family === 6;

@@ -11,7 +11,6 @@ export interface SandboxSettings {
   readonly componentNetwork: ComponentNetwork;
 }
 
-/** Where processes of components find their code and what encloses them. */
 export interface Sandbox {
   readonly entry: string;
   readonly runFolder: string;
@@ -19,7 +18,7 @@ export interface Sandbox {
   readonly enclosure: Enclosure;
 }
 
-/** A sandbox in a folder of its own, beside the one of a server. `packagesFolder`: those that its components see. */
+/** This sandbox is separate from a server's. Its components see `packagesFolder`. */
 export async function openSandbox(home: string, packagesFolder: string, { sandboxUse, memoryMb, componentNetwork }: SandboxSettings): Promise<Sandbox> {
   const places = { entry: await copyEntry(programFile("child.cjs"), home), runFolder: join(home, "run"), packagesFolder };
   return { ...places, enclosure: await openEnclosure(sandboxUse, { ...places, memoryMb, network: componentNetwork }) };

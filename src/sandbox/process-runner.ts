@@ -12,54 +12,47 @@ import { QuickStart } from "./quick-start.ts";
 import { sweep } from "./left-behind.ts";
 
 export interface RunnerSettings extends ChildSettings {
-  /** How long after the start a snapshot is made that later processes start from. */
   readonly snapshotAfterMs?: number | undefined;
-  /** False: no process waits to be used. */
+  /** False when no spare process should wait for code. */
   readonly keepsSpare?: boolean;
 }
 
-/** A process that has loaded what a source imports. */
 interface Prepared {
   readonly child: Promise<ChildProcess>;
-  /** Aborts when it is taken or dropped. */
   readonly over: AbortController;
 }
 
-/** A new spare waits a little, and then until nothing is being loaded, so that it does not compete with the start that took the last one. */
+/** A new spare starts after this delay and once nothing is loading, so that it does not compete with the load that took the last one. */
 const SPARE_DELAY_MS = 40;
 const SPARE_PATIENCE_MS = 500;
-/** Who takes one so soon after another will take a third: that is started at once. */
+/** Two takes within this time make a third likely, so the next spare starts at once. */
 const IN_A_ROW_MS = 400;
 const MAX_PREPARED = 2;
-/** A server that starts has other things to do, and one that soon ends has no use for it. */
+/** A starting server is busy, and a short-lived one needs no snapshot. */
 const SNAPSHOT_AFTER_MS = 5000;
 const PREPARED_FOR_MS = 10 * 60_000;
 const LOAD_DEADLINE_MS = 30_000;
 
-/**
- * Runs units in child processes. One spare process is always started beforehand; a few more hold the packages of
- * sources that were changed lately, since loading those takes most of a reload (spec performance.md §2).
- */
+/** Keeps a spare process, and a few with the packages of recently changed sources, because loading packages takes most of a reload. */
 export class ProcessRunner implements Runner {
   readonly #settings: RunnerSettings;
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
-  /** Those of which it is not known yet whether there is a process. */
+  /** Starts that may not have a process yet. */
   readonly #starting = new Set<Promise<ChildProcess>>();
   readonly #prepared = new Map<string, Prepared>();
   readonly #loads = new Set<Promise<unknown>>();
   #spare: Promise<ChildProcess> | undefined;
   #takenAt = Number.NEGATIVE_INFINITY;
   #areTakenInARow = false;
-  /** Some code of this home wants much of Node, as packages do: the next may do so as well. */
+  /** True once some code uses much of Node, as packages do. The next code may do so too. */
   #expectsPackages: boolean;
   readonly #quickStart: QuickStart;
 
-  /** Ends what a killed server left behind, then starts the first spare. */
   static async start(settings: RunnerSettings): Promise<ProcessRunner> {
     await mkdir(settings.runFolder, { recursive: true, mode: 0o700 });
     await sweep(settings);
-    // It decides what is loaded beforehand alone: without an answer nothing is.
+    // This decides only what is preloaded.
     const installed = await readdir(settings.packagesFolder).catch(() => []);
     const runner = new ProcessRunner(settings, installed.length > 0);
     runner.#refill();
@@ -69,7 +62,6 @@ export class ProcessRunner implements Runner {
   private constructor(settings: RunnerSettings, expectsPackages: boolean) {
     this.#settings = settings;
     this.#expectsPackages = expectsPackages;
-    // Whatever is being prepared listens to it.
     setMaxListeners(0, this.#stop.signal);
     this.#quickStart = new QuickStart(settings, {
       afterMs: settings.snapshotAfterMs ?? SNAPSHOT_AFTER_MS,
@@ -79,12 +71,11 @@ export class ProcessRunner implements Runner {
     });
   }
 
-  /** Resolves when processes start from a snapshot, or there is none. */
+  /** Resolves when processes start from a snapshot, or none can be made. */
   get whenQuick(): Promise<void> {
     return this.#quickStart.whenTried;
   }
 
-  /** What stands around components here. */
   get enclosure(): Pick<Enclosure, "kind" | "reason"> {
     return this.#settings.enclosure;
   }
@@ -101,7 +92,7 @@ export class ProcessRunner implements Runner {
     });
   }
 
-  /** Nothing but the wall holds programs and native code. Whoever starts the server may load native code without it. */
+  /** Throws PD_SANDBOX_UNAVAILABLE. Only the wall contains programs and native code, but `--allow-addons` allows native code without it. */
   #refuseWithoutWall({ allowsPrograms, allowsAddons }: UnitCode): void {
     const { kind, reason = "" } = this.enclosure;
     const wanted = allowsPrograms === true ? "start programs" : allowsAddons === true && this.#settings.allowAddons !== true ? "load native code" : undefined;
@@ -171,7 +162,6 @@ export class ProcessRunner implements Runner {
     const spare = this.#spare ?? this.#startPlain();
     this.#spare = undefined;
     this.#refill();
-    // A spare that has died meanwhile is no reason to fail: start one now.
     const child = await spare.then(ready).catch(async () => ready(await this.#startPlain()));
     return child;
   }
@@ -198,7 +188,7 @@ export class ProcessRunner implements Runner {
     if (this.#expectsPackages) letExpectPackages(spare);
   }
 
-  /** What packages want of Node is a quarter of what loading them takes, and 6 MB: only where there are some is it loaded beforehand. */
+  /** Preloading these modules saves a quarter of a package's load time but costs 6 MB. */
   #expectPackages(): void {
     this.#expectsPackages = true;
     if (this.#spare !== undefined) letExpectPackages(this.#spare);
@@ -225,12 +215,11 @@ export class ProcessRunner implements Runner {
     });
   }
 
-  /** A process that has started from the snapshot takes the place of the spare. */
   async #replaceSpare(): Promise<void> {
     const before = this.#spare;
     const spare = this.#startPlain();
     this.#keepAsSpare(spare);
-    // One that does not start is told of where it was started.
+    // A failed start is reported where it was started.
     await Promise.allSettled([spare.then(ready), before?.then(ready)]);
     await before?.then(
       (child) => child.kill(),
@@ -238,13 +227,12 @@ export class ProcessRunner implements Runner {
     );
   }
 
-  /** One that may do no more than others. */
   #startPlain(): Promise<ChildProcess> {
     return this.#quickStart.start();
   }
 
   async #startChild(rights: ChildRights): Promise<ChildProcess> {
-    // Whoever stops this waits for those that are being started, and for none after them.
+    // Disposal waits for starts in progress, so no new one may follow.
     if (this.#stop.signal.aborted) throw new PdError("PD_STOPPING", "Cannot start a process for a component: the server is stopping");
     const start = this.#startAndKeep(rights);
     this.#starting.add(start);
@@ -270,10 +258,9 @@ export class ProcessRunner implements Runner {
   }
 }
 
-/** Node's own words, and those of the loaders that packages use (napi-rs, node-gyp-build), which take each refusal for a file that is missing. */
+/** Messages of Node, napi-rs and node-gyp-build, which report a refusal as a missing file. */
 const NATIVE_CODE = /loading addons is disabled|Cannot find native binding|No native build was found|Failed to load native binding/;
 
-/** Imports what the code imports, in a process that is ready for it. */
 async function preload(child: ChildProcess, { packagesPath, bundle }: UnitCode): Promise<void> {
   if (packagesPath !== undefined) await child.linkPackages(packagesPath);
   const loads = bundle.imports.map(({ specifier, isRequire }) =>
@@ -291,11 +278,10 @@ async function preload(child: ChildProcess, { packagesPath, bundle }: UnitCode):
   );
   child.send({ type: "host:preload", url });
   await Promise.race([preloaded, child.exited.then(() => Promise.reject(new Error("the process ended while packages were loaded")))]);
-  // What they have not loaded by now they may when they are called.
+  // Packages may load these Node modules later, when they are called.
   child.send({ type: "host:expect-packages" });
 }
 
-/** A process that cannot be made ready is ended: nobody would. */
 async function orKilled(child: ChildProcess, makeReady: (child: ChildProcess) => Promise<void>): Promise<ChildProcess> {
   try {
     await makeReady(child);
@@ -306,13 +292,12 @@ async function orKilled(child: ChildProcess, makeReady: (child: ChildProcess) =>
   }
 }
 
-/** It imports packages, or reaches the network by itself. */
 function wantsMuchOfNode({ packagesPath, bundle }: UnitCode): boolean {
   return packagesPath !== undefined || /\bfetch\(|["'](?:node:)?https["']/.test(bundle.code);
 }
 
 function letExpectPackages(spare: Promise<ChildProcess>): void {
-  // One that does not start is told of where it was started.
+  // A failed start is reported where it was started.
   spare.then(ready).then(
     (child) => child.send({ type: "host:expect-packages" }),
     () => {},
@@ -324,9 +309,9 @@ async function ready(child: ChildProcess): Promise<ChildProcess> {
   return child;
 }
 
-/** Processes with the same packages loaded are worth the same. */
+/** Processes with the same packages are interchangeable. */
 function preparedKey({ packagesPath, bundle }: UnitCode): string | undefined {
-  // What is loaded before the component has to come before its packages as well.
+  // A bundle's preloads must run before its packages.
   if (packagesPath === undefined || bundle.imports.length === 0 || bundle.preloads !== undefined) return undefined;
   return JSON.stringify([packagesPath, bundle.imports.map(({ specifier, isRequire }) => `${specifier} ${isRequire}`).toSorted()]);
 }

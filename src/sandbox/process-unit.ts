@@ -18,11 +18,9 @@ import { SentBody } from "./sent-body.ts";
 import { StandingClock } from "./standing-clock.ts";
 import { StackMapper } from "./stack-mapper.ts";
 
-/** A process as a unit uses it. */
 export type UnitProcess = Pick<ChildProcess, "exited" | "listen" | "charge" | "send" | "kill" | "writeModule"> & Partial<Pick<ChildProcess, "inspector">>;
 
 interface Settings extends Pick<ChildSettings, "clock" | "memoryMb" | "apiUrl"> {
-  /** How long loading may take. */
   readonly loadDeadlineMs: number;
 }
 
@@ -36,26 +34,25 @@ interface CallInFlight extends CallReach {
   readonly printed: PrintedAmount;
   readonly deadlineAt: number;
   readonly deadlineMs: number;
-  /** `undefined` once it is settled: V8 keeps the entries of a map that was outgrown, for a while, and all that they hold. */
+  /** Undefined once the call is settled, because V8 keeps entries of an outgrown map for a while. */
   end: CallEnd | undefined;
   sentBody: SentBody | undefined;
 }
 
-/** How loading failed. */
 export interface FailedLoad {
   readonly outcome: Outcome;
 }
 
-/** A retired process may finish what it left floating. */
+/** Time for a retired process to finish background work. */
 const RETIRE_GRACE_MS = 2000;
-/** The end of a process takes milliseconds of a processor: of the one that the first call of the next version needs. */
+/** Ending a process takes processor time that the next version's first call needs. */
 const UNHURRIED_MS = 100;
-/** What a late part costs beside its length: a commit of its own. */
+/** A late part needs its own commit, so it costs more than its length. */
 const LATE_CHARGE = 16_000;
 
 /**
- * One child process with loaded code. States: loading → usable → retired (no new calls, those in flight finish)
- * → gone. A call that passes its deadline settles at once and retires the process, since its code cannot be stopped.
+ * States: loading → usable → retired (no new calls, calls in flight finish) → gone. A call that passes its deadline
+ * settles at once and retires the process, because its code cannot be stopped.
  */
 export class ProcessUnit implements Unit {
   definition: unknown;
@@ -73,16 +70,15 @@ export class ProcessUnit implements Unit {
   #isDying = false;
   #killReason: string | undefined;
   #lastCall: InvocationId | undefined;
-  /** The call that has ended the process itself. */
   #exiting: InvocationId | undefined;
   readonly #held = new HeldEmits();
   readonly #given = new GivenCalls();
   readonly #late: LateLines;
   readonly #pulse: Pulse;
-  /** Time that its calls have. */
+  /** This clock stops while a debugger pauses the process. */
   readonly #time: StandingClock;
 
-  /** Loads the code in a process that is ready; or how that failed, and the process is ended. */
+  /** When loading fails, kills the process and returns the outcome. */
   static async load(child: UnitProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit | FailedLoad> {
     const { bundle } = code;
     const written = [
@@ -154,7 +150,7 @@ export class ProcessUnit implements Unit {
   async retire({ isUnhurried = false } = {}): Promise<void> {
     this.#isRetired = true;
     const { clock } = this.#settings;
-    // A debugger that stays beside the next one would stop in both.
+    // Two debugged processes would both stop at a breakpoint.
     if (isUnhurried && this.#child.inspector === undefined) await clock.sleepUntil(clock.now() + UNHURRIED_MS, this.#stop.signal);
     this.#endWhenIdle();
     await this.#child.exited;
@@ -192,7 +188,7 @@ export class ProcessUnit implements Unit {
     timer.abort();
     if (failure === undefined) this.#begin();
     else this.#child.kill();
-    // Whoever debugs is back with the code before by then: the next call may be to that.
+    // The next call may use the previous code. Its debugger must be back by then.
     if (failure !== undefined) await this.#child.inspector?.ended.then(() => debug?.settled());
     return failure;
   }
@@ -218,7 +214,7 @@ export class ProcessUnit implements Unit {
       case "child:done": {
         const { id, part, outcome, returned, report } = message;
         const { stateChanges, touched } = part;
-        // One that was given up in its process has told what it emitted before that.
+        // Earlier emits of a discarded call do not count.
         const emits = outcome.kind === "interrupted" ? part.emits : this.#held.with(id, part.emits);
         return this.#settle(id, { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)), emits, stateChanges, touched, returned, report });
       }
@@ -244,7 +240,7 @@ export class ProcessUnit implements Unit {
     }
   }
 
-  /** A body that is made while it is sent goes to whoever takes streams as it comes, to others when it is whole. */
+  /** Callers that do not take streams get the body when it is complete. */
   #respond({ response, isUnsettled, isStreamed }: Extract<ToHost, { type: "child:respond" }>, call: CallInFlight | undefined): void {
     const report = call?.end?.report;
     if (call === undefined || report === undefined) return;
@@ -259,9 +255,9 @@ export class ProcessUnit implements Unit {
       );
   }
 
-  /** What was written past the console, by native code or straight to the file descriptor. */
+  /** Output of native code, and direct writes to the file descriptor. */
   #receiveOutput(stream: "stdout" | "stderr", text: string): void {
-    // What V8 says when memory is out is told by the outcome.
+    // The outcome already reports that V8 is out of memory.
     this.#isDying ||= stream === "stderr" && (text.includes("<--- Last few GCs") || (text.includes("FATAL ERROR: ") && text.includes("heap out of memory")));
     if (this.#isDying || (this.#child.inspector !== undefined && text.includes("debugger to disconnect..."))) return;
     const line = text.endsWith("\n") ? text.slice(0, -1) : text;
@@ -295,7 +291,7 @@ export class ProcessUnit implements Unit {
     if (this.#isRetired) this.#endWhenIdle();
   }
 
-  /** One timer for all calls: they are in the order of their deadlines. */
+  /** One timer serves all calls, which are in the order of their deadlines. */
   async #watchDeadlines(): Promise<void> {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -309,7 +305,7 @@ export class ProcessUnit implements Unit {
     this.#isWatching = false;
   }
 
-  /** One call alone is over at its deadline. Of several, one may have blocked the others: then none is blamed for now. */
+  /** With several calls in flight, one may have blocked the others. Then all are interrupted and none is blamed. */
   async #expire(): Promise<void> {
     this.#isRetired = true;
     if (this.#inFlight.size > 1 && (await this.#pulse.feel()) === undefined) return this.kill("another call of the source blocked its process");
@@ -339,9 +335,9 @@ export class ProcessUnit implements Unit {
     const outcome = this.#outcomeOfExit(exit);
     const [first] = this.#inFlight.keys();
     const isShared = this.#inFlight.size > 1;
-    // Of several calls one may have said it of another.
+    // With several calls in flight, one may have claimed the exit for another.
     const culprit = isShared || (this.#exiting === undefined && exit.misuse === undefined) ? undefined : first;
-    // Of several calls only one has ended the process: unless it says so itself, nobody knows which.
+    // With several calls in flight, it is unknown which one ended the process.
     const reason = this.#killReason ?? "its process ended while other calls of the source were in flight";
     for (const id of this.#inFlight.keys()) {
       const isInnocent = isShared;
@@ -353,7 +349,6 @@ export class ProcessUnit implements Unit {
     this.#events.ended();
   }
 
-  /** What it did to the channel is told in the logs of the calls that it had. */
   #tellMisuse(misuse: string): void {
     const at = this.#settings.clock.now();
     for (const { logs, end } of this.#inFlight.values()) {
@@ -374,7 +369,7 @@ export class ProcessUnit implements Unit {
   }
 }
 
-/** What a message could hold. Rejects when the rest is missing. */
+/** Rejects beyond `LIMITS.call` bytes, and when the rest is missing. */
 async function readWhole(body: SentBody): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const part of body) {

@@ -8,24 +8,21 @@ import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { RunFileRequest } from "../domain/run-files.ts";
 import type { PropFacts } from "../domain/props/prop-kind.ts";
 
-/** Changes when a message changes; a child of another version is refused. */
+/** Must change when a message changes. A child with another version is refused. */
 export const PROTOCOL = 12;
 
-/** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
 
-/** A process that may start programs is started with this word. */
 export const PROGRAMS_WORD = "--starts-programs";
 
-/** Programs or native code of the process read `/tmp` themselves: the calls of the process use that folder, one at a time. */
+/** Argument of a process whose programs or native code read `/tmp`. Its calls share one folder and run one at a time. */
 export const ONE_TMP_WORD = "--one-tmp";
 
-/** A process that is not Node's is told how many MB its code may take. */
+/** Argument of a process that does not run Node: its memory limit in MB. */
 export const MEMORY_WORD = "--memory=";
 
-/** Position in a bundle that the host turns into the author's file and line. */
+/** The host maps its position in the bundle to the author's file and line. */
 export interface RawLogLine extends LogLine {
-  /** Stack line of the console call. */
   readonly rawFrom?: string;
 }
 
@@ -38,54 +35,47 @@ export interface HostCall {
   readonly dynamicProps: readonly PropFacts[];
   readonly asksHost?: true | undefined;
   readonly nowMs?: number | undefined;
-  /** `/tmp` is that of its run. */
+  /** Present when `/tmp` is that of the call's run. */
   readonly files?: { readonly isEmpty: boolean } | undefined;
 }
 
-/** What the host says. All messages travel as JSON. */
 export type ToChild =
   | {
       readonly type: "host:load";
-      /** URL of the bundle's file. */
       readonly url: string;
-      /** URLs of modules that are loaded before it, in this order. */
       readonly preloads: readonly string[];
-      /** Where calls of the hosted platform's API are led; absent: the component makes none. */
+      /** Address of the API that answers instead of the hosted platform's. Omitted when the component does not call it. */
       readonly platformApi?: string;
-      /** It may ask nobody, from its first line on. */
+      /** Requests fail unless a recording or the host answers them, from the first line of the code. */
       readonly isCutOff?: true;
       readonly env: Readonly<Record<string, string>>;
       readonly state: Readonly<Record<string, string>>;
-      /** How many changes this state is the result of. */
       readonly epoch: number;
     }
   | { readonly type: "host:preload"; readonly url: string }
-  /** To one that waits: the code may import packages. */
+  /** A waiting process learns that its code may import packages. */
   | { readonly type: "host:expect-packages" }
   | HostCall
-  /** To the question of this number; `error`: the message to throw. */
   | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }
   | { readonly type: "host:state"; readonly changes: StateChanges; readonly epoch: number }
   | { readonly type: "host:restore"; readonly stored: StoredValues }
-  /** The host has settled this call: nothing of it will be stored. */
+  /** The host settled this call. Its result will not be stored. */
   | { readonly type: "host:abandon"; readonly id: InvocationId }
   | { readonly type: "host:ping" }
   | { readonly type: "host:stop" };
 
-/** A call of `run` as it travels, with a trigger that is JSON text already. */
 export function runText({ type, id, configured, endpoint, dynamicProps, asksHost, nowMs }: HostCall, triggerText: string): string {
   const rest = JSON.stringify({ type, id, configured, endpoint, dynamicProps, asksHost, nowMs });
   return `${rest.slice(0, -1)},"method":{"kind":"run","trigger":${triggerText}}}`;
 }
 
-/** What a call did since it was last reported. */
 export interface CallPart {
   readonly emits: readonly Emit[];
   readonly stateChanges: StateChanges;
   readonly touched: TouchedKeys;
 }
 
-/** The next part of the body of a response. The last one has no bytes; with `problem` the rest is missing. The answer: whether anybody reads it. */
+/** The last part has no bytes; with `problem`, the rest is missing. The answer says whether more is needed. */
 export interface BodyPart {
   readonly operation: "send-body";
   readonly base64: string;
@@ -93,13 +83,10 @@ export interface BodyPart {
   readonly problem?: string;
 }
 
-/** Bytes of a body that travel together. */
 export const BODY_PART = 192 * 1024;
 
-/** What a call may ask the host. */
 export type HostQuestion = DataStoreRequest | OutsideRequest | RunFileRequest | BodyPart;
 
-/** What the child says. */
 export type ToHost =
   | { readonly type: "child:ready"; readonly protocol: number }
   | { readonly type: "child:pong"; readonly memoryBytes: number }
@@ -115,7 +102,7 @@ export type ToHost =
       readonly isUnsettled: boolean;
       readonly isStreamed?: true | undefined;
     }
-  /** A call that emits much tells of it as it goes; none of it counts before the call is done. */
+  /** A call that emits much reports emits early. They count only when it is done. */
   | { readonly type: "child:emitted"; readonly id: InvocationId; readonly emits: readonly Emit[] }
   | {
       readonly type: "child:done";
@@ -125,6 +112,5 @@ export type ToHost =
       readonly returned?: string | undefined;
       readonly report?: string | undefined;
     }
-  /** The process is about to end because this call has ended it. */
   | { readonly type: "child:exiting"; readonly id: InvocationId }
   | { readonly type: "child:late"; readonly id: InvocationId; readonly part: CallPart; readonly outcome?: Outcome };

@@ -9,13 +9,13 @@ const OWN_HOLD_MS = 1000;
 let own: { readonly list: BlockList; readonly at: number } | undefined;
 
 /**
- * Names as the internet knows them, for one process: asked of the name servers without the threads that the server's own
- * lookups need, so that a slow one delays its own process alone. What leads to this machine or its network is refused.
+ * Resolves names without the threads of the server's own lookups, so that a slow name server delays only this process.
+ * Refuses this machine and its network.
  */
 export class PublicNames {
   readonly #resolver = new dns.Resolver({ timeout: 2000, tries: 2 });
 
-  /** Addresses of a name or an address. Throws with code EACCES or ENOTFOUND. */
+  /** Throws with code EACCES or that of the resolver, such as ENOTFOUND. */
   async addresses(host: string, family: number): Promise<readonly LookupAddress[]> {
     const literal = isIP(host);
     if (/(^|\.)localhost\.?$/i.test(host)) throw refused(host);
@@ -24,7 +24,6 @@ export class PublicNames {
     return found;
   }
 
-  /** Throws as Node's own resolver does. */
   async records(host: string, type: RecordType, ttl: boolean): Promise<readonly unknown[]> {
     const found: unknown =
       ttl && type === "A"
@@ -54,14 +53,14 @@ export class PublicNames {
   }
 }
 
-/** This machine, its network, or no address of the internet; also in the spelling of the other family. */
+/** True for this machine, its network, and addresses that are not on the internet, also for IPv4 written as IPv6. */
 export function isInside(address: string): boolean {
   const [plain = ""] = address.split("%");
   const family = isIP(plain) === 6 ? "ipv6" : "ipv4";
   return plain !== address || isPrivateAddress(plain) || ownAddresses().check(plain, family);
 }
 
-/** It does not tell which address a name has inside. */
+/** The message must not reveal the private address of a name. */
 export function refused(host: string): Error {
   return problem("EACCES", `${host} is this machine or inside its network, which --component-network public keeps from components`);
 }

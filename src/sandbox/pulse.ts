@@ -1,18 +1,16 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** A process that does not answer for so long is blocked. */
+/** A process that does not answer within this time is blocked. */
 const PATIENCE_MS = 1000;
 
 interface Settings {
   readonly clock: Clock;
   readonly ask: () => void;
-  /** Aborts when the process has ended. */
   readonly over: AbortSignal;
 }
 
 type Told = (memoryBytes: number | undefined) => void;
 
-/** Whether a process answers, and how much memory it takes up. */
 export class Pulse {
   readonly #settings: Settings;
   readonly #waiting = new Set<Told>();
@@ -21,7 +19,7 @@ export class Pulse {
     this.#settings = settings;
   }
 
-  /** Bytes of memory that it takes up; `undefined`: it is blocked, or has ended. Who asks while another waits shares the answer, and has its own time to wait. */
+  /** Returns the bytes of memory in use. Undefined when the process is blocked or has ended. Concurrent callers share an answer but have separate timeouts. */
   feel(): Promise<number | undefined> {
     const { clock, ask, over } = this.#settings;
     const isAsked = this.#waiting.size > 0;
@@ -39,7 +37,6 @@ export class Pulse {
     return told;
   }
 
-  /** It has answered. */
   heard(memoryBytes: number): void {
     for (const tell of this.#waiting) tell(memoryBytes);
   }

@@ -1,7 +1,4 @@
-/**
- * Where what a component's process says becomes values: component code can write into the channel whatever it likes.
- * Each message is held against what the protocol says before anybody acts on it.
- */
+/** Component code can write anything into the channel, so every message is validated. */
 import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { OutsideRequest } from "../domain/exchange.ts";
 import type { Emit } from "../domain/event.ts";
@@ -14,10 +11,9 @@ import { BODY_PART, type BodyPart, type CallPart, type HostQuestion, type RawLog
 
 type Reader = (message: Record<string, unknown>) => ToHost;
 
-/** As many as a component's process tells at most. */
 const MOST_CAUSES = 6;
 
-/** Throws TypeError, saying what is no message. */
+/** Throws when the text is not a valid message. */
 export function readToHost(text: string): ToHost {
   if (isTooComplex(text)) throw new TypeError("a message has too many members");
   const message: unknown = JSON.parse(text);
@@ -67,7 +63,7 @@ function bad(what: string): never {
   throw new TypeError(`a message has no usable ${what}`);
 }
 
-/** Half of a character has no form in UTF-8: a database or a file would keep something else than readers are told meanwhile. */
+/** UTF-8 cannot represent lone surrogates, so the stored text would differ from what readers see now. */
 function text(value: unknown, what: string, most: number = LIMITS.value): string {
   return typeof value === "string" && value.length <= most ? value.toWellFormed() : bad(what);
 }
@@ -126,7 +122,7 @@ function emitOf(value: unknown): Emit {
   const { payload: event, id: given, unusableId, name, summary, ts, deliveryTs } = record(value, "emit");
   const payload = json(event, "payload");
   const id = given === undefined ? undefined : textOrNumber(given, "id of an emit");
-  // Held until the end of a run that emits 100,000 times, this takes half of the memory.
+  // Halves the memory of a run that holds 100,000 emits.
   const isPlain = unusableId === undefined && name === undefined && summary === undefined && ts === undefined && deliveryTs === undefined;
   if (isPlain) return { payload, id };
   return {
@@ -174,7 +170,7 @@ function isLevel(value: unknown): value is LogLevel {
   return typeof value === "string" && Object.hasOwn(LEVELS, value);
 }
 
-/** The last that JavaScript has a date for: whoever shows a line would fail with a later one. */
+/** The last time that a Date can represent. Showing a later one would fail. */
 const LAST_INSTANT_MS = 8.64e15;
 
 function lineOf(value: unknown): RawLogLine {

@@ -1,11 +1,10 @@
 /**
- * The calls of the kernel that no component's process needs and that lead out of its namespaces, to other processes or
- * to code of the kernel that few have looked at, as a classic BPF program for bubblewrap's --seccomp. Numbers are those
- * of asm/unistd_64.h (x64) and asm-generic/unistd.h (arm64); a missing one: that machine has no such call.
+ * Refuses system calls that no component needs and that lead out of its namespaces, to other processes, or to rarely
+ * reviewed kernel code. Numbers are from asm/unistd_64.h (x64) and asm-generic/unistd.h (arm64). A missing number means
+ * that the call does not exist there.
  */
 type Numbers = readonly [x64: number, arm64?: number];
 
-/** Refused whatever they are called with. */
 export const REFUSED: Readonly<Record<string, Numbers>> = {
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
@@ -77,13 +76,11 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
   memfd_secret: [447, 447],
 };
 
-/** Refused where no programs may be started. */
 export const STARTS: Readonly<Record<string, Numbers>> = { fork: [57], vfork: [58] };
 
-/** Judged by what they are called with. */
 export const JUDGED = { clone: [56, 220], clone3: [435, 435], socket: [41, 198], socketpair: [53, 199], ioctl: [16, 29] } as const;
 
-/** One instruction: `struct sock_filter`. */
+/** `struct sock_filter`. */
 export interface Instruction {
   readonly code: number;
   readonly jt: number;
@@ -95,7 +92,7 @@ const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 const [ALLOW, KILL_PROCESS, ERRNO] = [0x7fff0000, 0x80000000, 0x00050000];
 const [LOAD, JEQ, JGE, JSET, AND, RET] = [0x20, 0x15, 0x35, 0x45, 0x54, 0x06];
 const [OFFSET_OF_NUMBER, OFFSET_OF_ARCH] = [0, 4];
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; and CLONE_THREAD, without which it is a process. */
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; and CLONE_THREAD, without which clone makes a process. */
 const [NEW_NAMESPACES, NEW_THREAD] = [0x7e020000, 0x00010000];
 const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, SOCK_STREAM, SOCK_SEQPACKET] = [1, 2, 10, 16, 1, 5];
 const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
@@ -109,23 +106,21 @@ function instruction(code: number, k: number, [jt, jf]: readonly [number, number
 const load = (offset: number): Instruction => instruction(LOAD, offset);
 const answer = (k: number): Instruction => instruction(RET, k);
 const refuse = (errno: number): Instruction => answer(ERRNO | errno);
-/** Goes so many instructions on, when the value is `k` or when it is not. */
+/** Skips `jt` instructions when the value is `k`, otherwise `jf`. */
 const ifEqual = (k: number, jt: number, jf: number): Instruction => instruction(JEQ, k, [jt, jf]);
-/** Low 32 bits of an argument; both machines are little-endian. */
+/** Low 32 bits of an argument. Both machines are little-endian. */
 const loadArgument = (index: number): Instruction => load(16 + 8 * index);
 
-/** What the block says, when the call has this number; the block answers on every way. */
+/** Runs the block for this call number. The block must return on every path. */
 function when(number: number | undefined, block: readonly Instruction[]): readonly Instruction[] {
   return number === undefined ? [] : [ifEqual(number, 0, block.length), ...block];
 }
 
 interface Allowed {
   readonly allowsPrograms: boolean;
-  /** Sockets that have a path. */
   readonly allowsLocalSockets?: boolean;
 }
 
-/** The program for a machine; `undefined` for one whose numbers are not known here. */
 export function seccompProgram(arch: string, { allowsPrograms, allowsLocalSockets = false }: Allowed): readonly Instruction[] | undefined {
   const machine = MACHINES[arch];
   if (machine === undefined) return undefined;
@@ -137,10 +132,10 @@ export function seccompProgram(arch: string, { allowsPrograms, allowsLocalSocket
     ifEqual(audit, 1, 0),
     answer(KILL_PROCESS),
     load(OFFSET_OF_NUMBER),
-    // x32 calls come under the same arch.
+    // x32 calls have the same arch.
     ...(arch === "x64" ? [instruction(JGE, X32_CALLS, [0, 1]), refuse(ENOSYS)] : []),
     ...when(JUDGED.clone[column], [loadArgument(0), instruction(JSET, NEW_NAMESPACES, [0, 1]), refuse(EPERM), ...newProcess]),
-    // Its flags lie in memory, where no filter sees them; the C library falls back to clone.
+    // Its flags are in memory, which a filter cannot read. The C library falls back to clone.
     ...when(JUDGED.clone3[column], [refuse(ENOSYS)]),
     ...when(JUDGED.socket[column], [
       loadArgument(0),
@@ -150,7 +145,7 @@ export function seccompProgram(arch: string, { allowsPrograms, allowsLocalSocket
       ifEqual(AF_NETLINK, 2, 0),
       refuse(EAFNOSUPPORT),
       answer(ALLOW),
-      // NETLINK_ROUTE alone, which tells the addresses of this machine.
+      // Only NETLINK_ROUTE, which lists this machine's addresses.
       loadArgument(2),
       ifEqual(0, 0, 1),
       answer(ALLOW),
@@ -173,13 +168,12 @@ export function seccompProgram(arch: string, { allowsPrograms, allowsLocalSocket
   ];
 }
 
-/** The furthest that an instruction jumps. */
+/** Jump offsets have 8 bits. */
 const MOST_SKIPPED = 255;
 
-/** As the kernel reads it. */
 export function programBytes(program: readonly Instruction[]): Uint8Array {
   const bytes = new Uint8Array(program.length * 8);
-  // A Buffer looks at each number, and there are thousands: V8 would have its optimizing compiler in memory for that alone.
+  // Buffer checks each of thousands of numbers, for which V8 would load its optimizing compiler.
   const view = new DataView(bytes.buffer);
   program.forEach(({ code, jt, jf, k }, index) => {
     const wrong = [jt, jf].find((skipped) => !(skipped >= 0 && skipped <= MOST_SKIPPED));

@@ -1,26 +1,22 @@
 import type { Outcome } from "../domain/invocation.ts";
 import { SHORTEST_SECRET, type SecretForms, byBeginning, formsOfOne, starsOver } from "../domain/secrets.ts";
 
-/** Of those that calls have brought: tokens are renewed, and what was given long ago is worth nothing any more. */
+/** Older secrets of calls are dropped, because tokens are renewed. */
 const MOST_SECRETS = 200;
 
-/** Puts stars in the place of secrets in what a process prints and throws: HTTP clients print whole requests. */
+/** Masks what a process prints and throws. HTTP clients print whole requests. */
 export class SecretMask {
-  /** Those of the process itself, as long as it lives. */
   #own: readonly string[] = [];
-  /** Those of calls, the newest first. */
   #secrets: readonly string[] = [];
   #known: ReadonlyMap<string, readonly string[]> = new Map();
-  /** In all their forms. */
   #forms: SecretForms = new Map();
 
-  /** Of the process. */
   keep(secrets: readonly string[]): void {
     this.#own = longEnough(secrets);
     this.#learn();
   }
 
-  /** Of a call. All of one call count, however many others there were. */
+  /** All secrets of one call are kept, even beyond the limit. */
   add(given: readonly string[]): void {
     const secrets = longEnough(given);
     if (secrets.every((secret) => this.#known.has(secret))) return;
@@ -45,7 +41,6 @@ export class SecretMask {
   }
 }
 
-/** Shorter ones are not looked for. */
 function longEnough(secrets: readonly string[]): readonly string[] {
   return secrets.filter(({ length }) => length >= SHORTEST_SECRET);
 }

@@ -1,29 +1,28 @@
 import { PassThrough } from "node:stream";
 import type { BodyStream } from "../domain/invocation.ts";
 
-/** A body that a component sends in parts: its next part waits until this one was read. */
+/** Each part waits until the previous one was read. */
 export class SentBody implements BodyStream {
   readonly #parts = new PassThrough();
   #bytes = 0;
 
   constructor() {
-    // Whoever reads it is told by the iterator. Nobody may read it.
+    // The iterator reports errors, if there is a reader.
     this.#parts.on("error", () => {});
   }
 
-  /** Bytes that were added. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Resolves when there is room for the next part; to false when nobody reads it any more. */
+  /** Resolves to true when there is room for the next part, and to false when the reader is gone. */
   add(part: Uint8Array): Promise<boolean> {
     this.#bytes += part.length;
-    // Whoever does not wait for the answer would fill the memory of the server.
+    // A component that does not wait would fill the server's memory.
     if (this.#parts.writableLength > 0) this.breakOff("its next part did not wait for the one before");
     if (this.#parts.destroyed) return Promise.resolve(false);
     return new Promise((resolve) => {
-      // A write that waits is not told when the stream is destroyed.
+      // A pending write gets no callback when the stream is destroyed.
       const closed = (): void => resolve(false);
       this.#parts.once("close", closed).write(part, (error) => {
         this.#parts.off("close", closed);
@@ -32,13 +31,12 @@ export class SentBody implements BodyStream {
     });
   }
 
-  /** Resolves when all was read, or nobody reads it any more. */
   async end(): Promise<void> {
     this.#parts.end();
     if (!this.#parts.closed) await new Promise((resolve) => this.#parts.once("close", resolve));
   }
 
-  /** Whoever reads it is told that the rest is missing. Does nothing after the end. */
+  /** The reader gets an error. Has no effect after the end. */
   breakOff(reason: string): void {
     if (!this.#parts.writableEnded) this.#parts.destroy(new Error(reason));
   }

@@ -1,7 +1,6 @@
 import { TraceMap, originalPositionFor } from "@jridgewell/trace-mapping";
 import type { Outcome } from "../domain/invocation.ts";
 
-/** Turns positions in a bundle into the author's file and line. The map is decoded when it is first needed. */
 export class StackMapper {
   readonly #url: string;
   readonly #mapText: string;
@@ -12,7 +11,7 @@ export class StackMapper {
     this.#mapText = mapText;
   }
 
-  /** Text in which every position of the bundle names the author's file; frames of the sandbox itself are left out. */
+  /** Also removes stack frames of the sandbox and Node. */
   mapText(text: string): string {
     if (!text.includes(this.#url) && !text.includes("child.cjs") && !text.includes("node:")) return text;
     return text
@@ -48,7 +47,7 @@ export class StackMapper {
     const match = /^:(\d+)(?::(\d+))?/.exec(line.slice(start + this.#url.length));
     if (match === null) return undefined;
     const [line1, column] = [Number(match[1]), match[2] === undefined ? 0 : Number(match[2]) - 1];
-    // What is printed may look like a position and be none.
+    // Printed text may only look like a position.
     if (line1 < 1 || column < 0) return undefined;
     const original = originalPositionFor((this.#map ??= mapOf(this.#mapText)), { line: line1, column });
     if (original.source === null) return undefined;
@@ -59,7 +58,7 @@ export class StackMapper {
 
 const EMPTY = '{"version":3,"sources":[],"mappings":""}';
 
-/** What is built in has no map. What a component prints is mapped where nobody catches. */
+/** Built-in code has no map. An error here would not be caught when printed text is mapped. */
 function mapOf(text: string): TraceMap {
   try {
     return new TraceMap(text);

@@ -1,9 +1,9 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** The time of a process: it stands still while a debugger holds the process. */
+/** A clock that stops while a debugger pauses the process. */
 export class StandingClock implements Pick<Clock, "now" | "sleepUntil"> {
   readonly #clock: Pick<Clock, "now" | "sleepUntil">;
-  /** How long it has stood so far, ms. */
+  /** In milliseconds. */
   #stood = 0;
   #since: number | undefined;
   #goesOn = new AbortController();

@@ -4,19 +4,17 @@ import { EndedAtStart } from "./child-process.ts";
 import type { FailedLoad, ProcessUnit } from "./process-unit.ts";
 import { throwIfUnwanted } from "./wanted-load.ts";
 
-/** A component whose process is killed while it starts or loads: by whom, nobody knows. */
+/** Most attempts when the process is killed. */
 const MOST_STARTS = 5;
 
 export interface StartTries {
-  /** Aborts when nobody wants it any more. */
   readonly signal: AbortSignal | undefined;
   isStopping(): boolean;
-  /** What to do about code that threw, by what it threw; `undefined`: nothing is known. */
   explain(reason: string): string | undefined;
 }
 
 /**
- * Loads code, again where its process may have been killed from outside. `load` is told which try it is, from 1. Throws
+ * Retries when the process may have been killed from outside. `load` receives the attempt, from 1. Throws
  * PD_LOAD_FAILED, PD_INTERRUPTED, PD_NOT_STORED, PD_STOPPING, PD_FAILED.
  */
 export async function startUnit(load: (tries: number) => Promise<ProcessUnit | FailedLoad>, context: StartTries): Promise<ProcessUnit> {
@@ -26,7 +24,7 @@ export async function startUnit(load: (tries: number) => Promise<ProcessUnit | F
     const loaded = await load(tries).catch((error: unknown) => ({ error }));
     if ("definition" in loaded) return loaded;
     throwIfUnwanted(signal);
-    // What may have been killed from outside is tried again with a new process: one that was started beforehand, any by SIGKILL.
+    // SIGKILL is retried up to MOST_STARTS times. Another signal, or a failed start, is retried once.
     const endedBy = signalOf(loaded);
     const isKilled = endedBy === "SIGKILL";
     const mayGoOn = tries < (isKilled ? MOST_STARTS : 2) && (isKilled || endedBy !== null || "error" in loaded);
@@ -41,7 +39,7 @@ export async function startUnit(load: (tries: number) => Promise<ProcessUnit | F
   }
 }
 
-/** What ended the process, while it started or loaded; `null` where nothing did, or we. */
+/** Returns null when the process ended without a signal, or this server ended it. */
 function signalOf(failed: FailedLoad | { readonly error: unknown }): string | null {
   if ("outcome" in failed) return failed.outcome.kind === "exited" ? failed.outcome.signal : null;
   return failed.error instanceof EndedAtStart && failed.error.exit.misuse === undefined ? failed.error.exit.signal : null;

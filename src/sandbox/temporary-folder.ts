@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** `/tmp` as a component knows it: a folder in its own one, which is gone with its process. */
+/** Components see this folder as `/tmp`. It is removed with the process. */
 export function temporaryFolderOf(ownFolder: string): string {
   return join(ownFolder, "tmp");
 }

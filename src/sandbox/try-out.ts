@@ -5,7 +5,7 @@ import { ProcessUnit } from "./process-unit.ts";
 
 const DEADLINE_MS = 30_000;
 
-/** Errors of Node have codes that are texts: where they are something else, a component would get hold of Node's insides. */
+/** The codes of Node's errors are strings. In a broken snapshot they expose Node's internals. */
 const TRIAL = `export default { name: "trial", version: "1", run() {
   try { Buffer.from(5); } catch ({ code }) { if (code === "ERR_INVALID_ARG_TYPE") return; }
   throw new Error("errors of Node have no codes");
@@ -27,7 +27,7 @@ const CALL: CallRequest = {
 };
 const NO_EVENTS: UnitEvents = { late: () => {}, ended: () => {} };
 
-/** Has a process load a component and call it, then ends it. Rejects when it does not do that. */
+/** Ends the process in any case. Rejects when it cannot run a component. */
 export async function tryOut(child: ChildProcess, { clock, memoryMb, apiUrl }: Pick<ChildSettings, "clock" | "memoryMb" | "apiUrl">): Promise<void> {
   const over = new AbortController();
   void clock.sleepUntil(clock.now() + DEADLINE_MS, over.signal).then(() => child.kill());

@@ -1,13 +1,11 @@
-/** What of this machine is there behind the wall: words for bubblewrap. */
+/** bubblewrap arguments for what exists behind the wall. */
 import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** What names, certificates and times are looked up in. */
 const LOOKED_UP = [
   ...under("/etc", "resolv.conf hosts nsswitch.conf host.conf gai.conf services protocols localtime ld.so.cache ssl/certs ssl/openssl.cnf pki ca-certificates"),
   ...under("/usr/share", "ca-certificates zoneinfo"),
 ];
-/** What programs of this machine need. */
 const PROGRAMS = [
   "/usr/bin",
   "/usr/lib",
@@ -45,18 +43,17 @@ export function writable(path: string): string[] {
   return ["--bind", path, path];
 }
 
-/** A folder in memory, limited and gone with the process. */
+/** The folder is limited in size and disappears with the process. */
 export function inMemory(path: string, bytes: number): string[] {
   return ["--size", String(bytes), "--tmpfs", path];
 }
 
-/** What sets the kernel, and what tells of its memory, both to a server that is root. */
+/** Kernel settings, and files that reveal kernel memory. Root could use both. */
 const SETTABLE = existing("sys sysrq-trigger irq bus");
 const TELLING = existing(
   "kcore kallsyms kmsg slabinfo vmallocinfo timer_list keys key-users latency_stats iomem ioports modules kpagecount kpageflags kpagecgroup",
 );
 
-/** Of the processes in the namespace alone. */
 export function proc(): string[] {
   return ["--proc", "/proc", ...SETTABLE.flatMap(readable), ...TELLING.flatMap(hidden)];
 }
@@ -65,31 +62,27 @@ function existing(names: string): string[] {
   return under("/proc", names).filter((path) => existsSync(path));
 }
 
-/** Folders of the libraries that this Node has loaded, and the links that lead to them. */
 export function libraries(): string[] {
   const paths = [...readFileSync("/proc/self/maps", "utf8").matchAll(/\s(\/(?:usr\/)?lib[^\s]*\.so[^\s]*)$/gm)].map(([, path = ""]) => dirname(path));
   return [...libraryLinks(), ...[...new Set(paths), ...["/usr/lib64"].filter((path) => existsSync(path))].flatMap(readable)];
 }
 
-/** Programs of this machine and what they need. */
 export function programs(): string[] {
   return [...libraryLinks(), ...programLinks(), ...PROGRAMS.flatMap(readableIfThere)];
 }
 
-/** All that compilers and their like need. */
 export function buildTools(): string[] {
   return [...libraryLinks(), ...programLinks(), ...readable("/usr"), ...readableIfThere("/etc/alternatives"), ...NPM_SETTINGS.flatMap(hidden)];
 }
 
-/** Of all users, tokens included. */
+/** These files may hold tokens. */
 const NPM_SETTINGS = ["/usr/etc/npmrc", "/usr/local/etc/npmrc"].filter((path) => existsSync(path));
 
-/** Empty, whatever it holds outside. */
 function hidden(path: string): string[] {
   return ["--ro-bind", "/dev/null", path];
 }
 
-/** Nothing of a folder is there but what is mounted in it later. */
+/** Hides the folder's contents, except later mounts in it. */
 export function emptied(path: string): string[] {
   return inMemory(path, 2 ** 20);
 }
@@ -99,7 +92,7 @@ function programLinks(): string[] {
   return links.flatMap((path) => ["--symlink", readlinkSync(path), path]);
 }
 
-/** `/lib` and its like lead to `/usr/lib` on most systems; on others they are folders of their own. */
+/** On most systems these are links to `/usr/lib`, on others folders. */
 function libraryLinks(): string[] {
   const tops = ["/lib", "/lib64", "/lib32", "/libx32"].filter((path) => existsSync(path));
   return tops.flatMap((path) => (lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : readable(path)));

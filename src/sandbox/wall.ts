@@ -1,6 +1,6 @@
 /**
- * The wall: bubblewrap gives each component's process namespaces of its own, in which nothing of this machine is there
- * but Node, the libraries it needs, its code and the installed packages, all of it read-only.
+ * bubblewrap gives each component's process its own namespaces, which contain only Node, its libraries, the component's
+ * code and the installed packages, all read-only.
  */
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
@@ -14,9 +14,7 @@ import { temporaryFolderOf } from "./temporary-folder.ts";
 import { LOOKUPS, buildTools, emptied, inMemory, libraries, proc, programs, readable, readableAt, readableIfThere, words, writable } from "./wall-mounts.ts";
 
 export interface WallSettings {
-  /** The built entry of the component's process. */
   readonly entry: string;
-  /** Folder of all processes' own folders. */
   readonly runFolder: string;
   readonly packagesFolder: string;
   readonly memoryMb: number;
@@ -25,22 +23,19 @@ export interface WallSettings {
 
 const OWN_FOLDER_BYTES = 512 * 2 ** 20;
 const TOOL_MEMORY_FOLDER_BYTES = 2 ** 30;
-/** Node itself, and buffers outside of the heap. */
+/** Node itself, and buffers outside the heap. */
 const DATA_BESIDE_HEAP_MB = 768;
 const TOOL_DATA_MB = 4096;
 const MOST_OPEN_FILES = 1024;
-/** The kernel counts all processes and threads of the user, and none of root's. */
+/** The kernel counts all processes and threads of the user, but not root's. */
 const MOST_TASKS_OF_USER = 4096;
 const PROBE_TIMEOUT_MS = 5000;
 const MOST_PROBES = 3;
 
-/** Where bubblewrap and what limits resources are found: the folders of the system alone, never those of a user. */
+/** Programs are searched only in system folders, never in a user's. */
 const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
 
-/**
- * What stands around processes here. `auto`: the wall where it can be had. Throws PD_SANDBOX_UNAVAILABLE when it cannot
- * and is wanted.
- */
+/** `auto` uses the wall when it is available. Throws PD_SANDBOX_UNAVAILABLE when the wall is required but not available. */
 export async function openEnclosure(use: SandboxUse, settings: WallSettings): Promise<Enclosure> {
   for (const folder of [settings.runFolder, settings.packagesFolder]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const withoutWall = (reason: string): Enclosure => {
@@ -63,7 +58,7 @@ async function tryWallHere(settings: WallSettings): Promise<TriedWall> {
   return bubblewrap === undefined ? { reason: "bubblewrap is not installed" } : tryWall(bubblewrap, settings);
 }
 
-/** Without a wall a process ends with the server where the system can see to it. */
+/** Without a wall, setpriv ends the process with the server. */
 function deathGuard(): string[] {
   const setpriv = process.platform === "linux" ? findProgram("setpriv") : undefined;
   return setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
@@ -76,9 +71,8 @@ function findProgram(name: string): string | undefined {
 type TriedWall = { readonly wall: Enclosure } | { readonly reason: string };
 
 /**
- * The wall, or why it cannot be had: tried with all that it is made of. A try that was killed, or took too long, says
- * nothing of that, and no component must run without the wall because of it. Throws PD_SANDBOX_UNAVAILABLE when no try
- * comes to an end.
+ * Returns the wall, or why it is not available. An attempt that was killed or timed out is repeated: it proves nothing,
+ * and components must not lose the wall because of it. Throws PD_SANDBOX_UNAVAILABLE when no attempt finishes.
  */
 export async function tryWall(bubblewrap: string, settings: WallSettings): Promise<TriedWall> {
   const wall = new Wall(bubblewrap, settings);
@@ -90,7 +84,7 @@ export async function tryWall(bubblewrap: string, settings: WallSettings): Promi
   });
 }
 
-/** bubblewrap ends with such a code when the program inside it was killed by the signal, as a shell does. */
+/** Exit codes of bubblewrap when a signal killed the program inside. */
 const KILLED_INSIDE: ReadonlyMap<number | null, NodeJS.Signals> = new Map([
   [128 + 9, "SIGKILL"],
   [128 + 15, "SIGTERM"],
@@ -98,7 +92,7 @@ const KILLED_INSIDE: ReadonlyMap<number | null, NodeJS.Signals> = new Map([
 
 interface ProbeEnd {
   readonly isKilled: boolean;
-  /** `undefined`: the wall stands. */
+  /** Undefined when the wall works. */
   readonly reason: string | undefined;
 }
 
@@ -117,9 +111,9 @@ function probeOnce(wall: Wall, { runFolder, memoryMb }: WallSettings): Promise<P
     child.once("exit", (code, signal) => {
       if (code === 0) resolve({ isKilled: false, reason: undefined });
       const killedBy = signal ?? KILLED_INSIDE.get(code);
-      // Any other signal is its own doing, as where the kernel forbids what it needs.
+      // Another signal is a real failure, for example when the kernel forbids a system call.
       if (killedBy !== "SIGKILL" && killedBy !== "SIGTERM") return;
-      // Half of it may live on and hold the pipe: nobody waits for that.
+      // A surviving part may hold the pipe, so `close` may never come.
       child.stderr?.destroy();
       resolve({ isKilled: true, reason: `ended by ${killedBy}` });
     });
@@ -127,7 +121,6 @@ function probeOnce(wall: Wall, { runFolder, memoryMb }: WallSettings): Promise<P
   });
 }
 
-/** The probe writes nowhere. */
 type WalledStart = Omit<ComponentStart, "ownFolder"> & { readonly ownFolder: string | undefined };
 
 class Wall implements Enclosure {
@@ -136,11 +129,9 @@ class Wall implements Enclosure {
   readonly #bubblewrap: string;
   readonly #settings: WallSettings;
   readonly #libraries: readonly string[];
-  /** Programs may be mounted with the folder in which it lies. */
+  /** Mounted program folders may contain this folder. */
   readonly #home: string;
-  /** Files that hold the filters, by their names. */
   readonly #filters: ReadonlyMap<string, string>;
-  /** Path of the list of users that components see. */
   readonly #users: string;
 
   constructor(bubblewrap: string, settings: WallSettings) {
@@ -159,7 +150,7 @@ class Wall implements Enclosure {
     const { entry, packagesFolder } = this.#settings;
     const { path: programPath, readable: ownFiles } = program ?? { path: process.execPath, readable: [entry] };
     const mounts = [
-      // What lies under /tmp is mounted into it. Code that is not Node's has nobody who leads its paths elsewhere.
+      // This mount must precede others under /tmp. Only Node's `fs` is redirected; other programs need a real `/tmp`.
       ...(program === undefined ? [] : inMemory("/tmp", OWN_FOLDER_BYTES)),
       "--clearenv",
       ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
@@ -187,7 +178,7 @@ class Wall implements Enclosure {
     return { ...this.#start(start), cwd: "/", env: {} };
   }
 
-  /** `/tmp` of programs and native code is what `fs` leads to. Where this server lies under it, it is a folder with just that. */
+  /** Programs and native code need the folder to which `fs` redirects `/tmp`. When this server is under `/tmp`, only TMPDIR names it. */
   #temporary(ownFolder: string | undefined): string[] {
     if (ownFolder === undefined) return [];
     const { entry, packagesFolder } = this.#settings;
@@ -208,14 +199,14 @@ class Wall implements Enclosure {
       "--chdir",
       folder,
     ];
-    // What fetches packages has the network of this machine; what they bring with them has that of components.
+    // Tools that fetch packages use this machine's network. Programs that packages bring get the components' network.
     const network = allowsPrograms ? this.network : "open";
     const programPath = program?.path ?? process.execPath;
     const start = { programPath, words: programWords, mounts, allowsPrograms, limits: limits(TOOL_DATA_MB), filterFile: AFTER_OUTPUT, network };
     return { ...this.#start(start), cwd: "/", env: { ...env, HOME: "/tmp", TMPDIR: "/tmp" } };
   }
 
-  /** bubblewrap ends with 128 and the number of the signal that has ended the process in it. */
+  /** bubblewrap exits with 128 plus the signal's number. */
   endOf({ code, signal }: ProcessEnd): ProcessEnd {
     const number = code !== null && code > 128 ? code - 128 : undefined;
     const [name] = Object.entries(constants.signals).find(([, value]) => value === number) ?? [];
@@ -231,7 +222,7 @@ class Wall implements Enclosure {
       ...proc(),
       ...words("--dev /dev"),
       ...start.mounts,
-      // Else both are folders in memory without a limit.
+      // Otherwise both are folders in memory without a limit.
       ...words("--remount-ro /dev --remount-ro /"),
       ...(files.length === 0 ? [] : ["--seccomp", String(start.filterFile)]),
     ];
@@ -240,7 +231,6 @@ class Wall implements Enclosure {
   }
 }
 
-/** What a process behind the wall may do. */
 interface WallKind {
   readonly allowsPrograms: boolean;
   readonly network: ComponentNetwork;
@@ -251,7 +241,7 @@ interface WallStart extends WallKind {
   readonly words: readonly string[];
   readonly mounts: readonly string[];
   readonly limits: readonly string[];
-  /** The number under which bubblewrap gets the file of the filter. */
+  /** File descriptor of the filter. */
   readonly filterFile: number;
 }
 
@@ -259,17 +249,16 @@ function filterName({ allowsPrograms, network }: WallKind): string {
   return `${allowsPrograms ? "programs" : "component"}-${network}.bpf`;
 }
 
-/** Packages ask for the name of the user that they run as. */
+/** Packages ask for the name of their user. */
 const USERS = "component:x:65534:65534:component:/tmp:/usr/sbin/nologin\n";
 
-/** Of stdin, stdout and stderr there are three, and a component has a channel. */
+/** First descriptor after stdin, stdout and stderr. A component also has a channel. */
 const AFTER_OUTPUT = 3;
 const AFTER_THE_CHANNEL = 4;
 
 const NAMESPACES = words(`--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --uid 65534 --gid 65534 --cap-drop ALL
   --die-with-parent --new-session --hostname component`);
 
-/** Limits that the kernel keeps for each process: memory outside of the heap, no dumps of memory, and others. */
 function limits(dataMb: number, others: readonly string[] = []): string[] {
   const prlimit = findProgram("prlimit");
   return prlimit === undefined ? [] : [prlimit, `--data=${dataMb * 2 ** 20}`, "--core=0", ...others, "--"];
@@ -277,7 +266,7 @@ function limits(dataMb: number, others: readonly string[] = []): string[] {
 
 function componentLimits(memoryMb: number, allowsPrograms: boolean): string[] {
   const others = [`--nofile=${MOST_OPEN_FILES}:${MOST_OPEN_FILES}`, `--fsize=${OWN_FOLDER_BYTES}`];
-  // Without programs the filter allows no process at all.
+  // Without programs, the filter forbids new processes.
   return limits(memoryMb * 2 + DATA_BESIDE_HEAP_MB, [...others, ...(allowsPrograms ? [`--nproc=${MOST_TASKS_OF_USER}`] : [])]);
 }
 
@@ -286,7 +275,7 @@ function writeFilters(folder: string): Map<string, string> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const kinds = [false, true].flatMap((allowsPrograms) => (["open", "public"] as const).map((network) => ({ allowsPrograms, network })));
   for (const kind of kinds) {
-    // Browsers want sockets of their own. Without a network there are none but those whose paths are seen: the door.
+    // Browsers need local sockets. Without a network, the door is the only one within reach.
     const allowsLocalSockets = kind.allowsPrograms || kind.network === "public";
     const program = seccompProgram(process.arch, { allowsPrograms: kind.allowsPrograms, allowsLocalSockets });
     if (program === undefined) continue;

@@ -1,7 +1,7 @@
 import { PdError } from "../domain/errors.ts";
 import type { UnitProcess } from "./process-unit.ts";
 
-/** The process that is on its way; one that comes when nobody wants it any more is ended. Throws as `throwIfUnwanted` does. */
+/** Kills a process that arrives after the abort. Throws like `throwIfUnwanted`. */
 export async function processIfWanted<Process extends UnitProcess>(coming: Promise<Process>, signal: AbortSignal | undefined): Promise<Process> {
   if (signal === undefined) return coming;
   const come = new AbortController();
@@ -22,7 +22,6 @@ export async function processIfWanted<Process extends UnitProcess>(coming: Promi
   }
 }
 
-/** Ends the process in which something is loaded when nobody wants that any more. */
 export async function whileWanted<Loaded>(child: UnitProcess, signal: AbortSignal | undefined, load: () => Promise<Loaded>): Promise<Loaded> {
   const cutOff = (): void => child.kill();
   signal?.addEventListener("abort", cutOff);
@@ -34,7 +33,7 @@ export async function whileWanted<Loaded>(child: UnitProcess, signal: AbortSigna
   }
 }
 
-/** Throws the reason of a signal that has aborted, where that is a PdError, else PD_INTERRUPTED with it. */
+/** Throws an aborted signal's reason when that is a PdError, otherwise PD_INTERRUPTED. */
 export function throwIfUnwanted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw loadCutOff(signal);
 }

@@ -8,12 +8,11 @@ import { methodOf } from "./instance.ts";
 import { plainResponse, responseOf, streamIn, unsentOf, wholeResponse } from "./response.ts";
 import { jsonText } from "./state.ts";
 
-/** What the user of an action is told when something wants a workflow around it. */
 const NO_WORKFLOW = "there is no workflow around this action";
 const SEND_TIMEOUT_MS = 5000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What `$.flow` has handed back: a step that ends with `return $.flow.…` returns nothing. */
+/** Values that `$.flow` returned. An action that returns one of them returns nothing. */
 const HANDED_BACK = new WeakSet<object>();
 
 function handBack<Value extends object>(value: Value): Value {
@@ -24,23 +23,19 @@ function handBack<Value extends object>(value: Value): Value {
 interface Send {
   readonly to: string;
   readonly what: JsonValue;
-  /** Absent until it was sent. */
   status?: number;
   problem?: string;
 }
 
-/** Everything that an action did through `$`. */
 interface ActionReport {
   exports: Record<string, JsonValue>;
   response?: unknown;
   sends: Send[];
-  /** The last wish about what comes next. */
   flow?: Record<string, unknown>;
-  /** What was asked of third parties, where that is recorded. */
   exchanges?: readonly Exchange[];
 }
 
-/** Runs the action with `{ steps, $ }` (platform.md §4.7). What it did through `$` is the call's report. */
+/** Runs the action with `{ steps, $ }`. `call.report` returns what it did through `$`, even when it throws. */
 export async function callAction(
   component: Record<string, unknown>,
   instance: Record<string, unknown>,
@@ -55,12 +50,11 @@ export async function callAction(
   try {
     const run = methodOf(component, "run", false);
     const returned: unknown = await run?.call(instance, { steps: method.steps, $: toolsFor(report, { call, files, reading, context: method.context }) });
-    // Its author may not have waited for an answer; what went wrong with it is told to whoever does.
+    // Errors reach the action through the promise that `$.respond` returned.
     await Promise.allSettled(reading);
     await Promise.all(report.sends.map(deliver));
     return isRecord(returned) && HANDED_BACK.has(returned) ? undefined : returned;
   } catch (error) {
-    // It is made again, or its author is to know what has left.
     for (const send of report.sends) if (send.status === undefined && send.problem === undefined) send.problem = "not sent: what sends it has failed";
     throw error;
   } finally {
@@ -70,7 +64,6 @@ export async function callAction(
   }
 }
 
-/** `$`. */
 function toolsFor(
   report: ActionReport,
   { call, files, reading, context }: { call: Call; files: FileStore; reading: Set<Promise<HttpResponse>> } & Pick<ActionContext, "context">,
@@ -79,18 +72,16 @@ function toolsFor(
   return {
     export: (name: unknown, value: unknown) => {
       const exported = plain(value, `$.export(${JSON.stringify(name)})`);
-      // Names such as __proto__ are names like all others.
       Object.defineProperty(report.exports, String(name), { value: exported, enumerable: true, writable: true, configurable: true });
     },
     respond: async (given: unknown) => {
       const response = plainResponse(given);
       const isAtOnce = isRecord(response) && response["immediate"] === true;
-      // The first one counts, also while its body is read.
+      // Only the first response counts, even while its body is still being read.
       if (!isAtOnce && (report.response !== undefined || reading.size > 0)) return;
       for (const line of unsentOf(response)) call.note(line);
       const take = (made: HttpResponse): void => {
         report.response = made;
-        // Whoever asked gets it now; the others when the run has ended (workflows.md §2).
         if (isAtOnce) call.respond(made, true);
       };
       if (streamIn(response) === undefined) return take(responseOf(response));
@@ -129,7 +120,7 @@ function toolsFor(
 }
 
 function flowTools(call: Call, report: ActionReport, addresses: JsonObject): object {
-  /** What a pause hands back; without a workflow around it nothing waits to be resumed. */
+  /** Without a workflow, nothing can resume a pause, so its URLs are placeholders. */
   const pausing = ({ kind }: Record<string, unknown>): Record<string, unknown> =>
     handBack(Object.fromEntries(["resume_url", "cancel_url"].map((name) => [name, addresses[name] ?? `about:blank#${name}-${String(kind)}`])));
   const wish = ({ context, ...flow }: Record<string, unknown>): Record<string, unknown> =>
@@ -153,7 +144,7 @@ function flowTools(call: Call, report: ActionReport, addresses: JsonObject): obj
   };
 }
 
-/** Whole ms; one that was not given is left to the server. Throws TypeError when it is no time. */
+/** Returns undefined when the server should choose the wait. Throws TypeError for NaN or a negative number. */
 function millisecondsOf(ms: unknown, what: string): number | undefined {
   if (ms === undefined || ms === null) return undefined;
   const given = Number(ms);
@@ -161,14 +152,13 @@ function millisecondsOf(ms: unknown, what: string): number | undefined {
   return Math.min(Math.ceil(given), Number.MAX_SAFE_INTEGER);
 }
 
-/** As JSON carries it, as it is now. Throws TypeError, naming what it is for. */
+/** Copies the value through JSON. Throws TypeError that names `what`. */
 function plain(value: unknown, what: string): JsonValue {
   return parseJson(jsonText(value, what) ?? "null") ?? null;
 }
 
-/** HTTP requests leave when the run has ended, once; for other destinations nothing is set up here. */
 async function deliver(send: Send): Promise<void> {
-  // Mail leaves by the server, which knows the way.
+  // The server sends email.
   if (send.status !== undefined || send.to === "email") return;
   if (send.to !== "http") {
     send.problem = `not sent: $.send.${send.to} needs the hosted platform`;

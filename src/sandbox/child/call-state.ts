@@ -7,28 +7,26 @@ interface Written {
   readonly order: number;
 }
 
-/** What a call has to tell of the state: only what it wrote itself, and since when it knows the keys. */
 export interface StatePart {
   readonly stateChanges: StateChanges;
   readonly touched: TouchedKeys;
 }
 
 /**
- * What one call reads and writes of the state that it shares with others. A call that writes a key after it has read
- * what another had written there is built on that one: it settles after it, and not at all when that one is given up.
+ * A call that writes a key after it read another call's unsettled value of that key depends on that call: it settles
+ * later, and is discarded when that call is abandoned.
  */
 export class CallState implements Writer {
   readonly #state: State;
-  /** Reads and writes a copy of its own: nothing of it is stored. */
+  /** Writes go to a private copy and are not stored. */
   readonly #isPrivate: boolean;
-  /** Key → as of how many changes of others it was when it was first touched. */
+  /** Key → epoch of its value (see State) when this call first touched it. */
   #touched = new Map<string, number>();
   #written = new Map<string, Written>();
-  /** Key → whose unsettled value was read. */
+  /** Key → the call whose unsettled value was read. */
   readonly #seen = new Map<string, CallState>();
   readonly #builtOn = new Set<CallState>();
   #end: () => void = () => {};
-  /** Resolves when it is settled or given up. */
   readonly #ended = new Promise<void>((resolve) => (this.#end = resolve));
   #isOver = false;
   isAbandoned = false;
@@ -49,7 +47,10 @@ export class CallState implements Writer {
     return parsed(this.#state.textOf(name));
   }
 
-  /** `undefined` clears the key. Returns the characters of key and value. Throws TypeError when JSON cannot carry the value, RangeError when it is too much. */
+  /**
+   * Sets a key; `undefined` clears it. Returns the characters of key and value. Throws TypeError when JSON cannot carry
+   * the value, and RangeError beyond a limit.
+   */
   set(key: unknown, value: unknown): number {
     const name = nameOf(key);
     const what = `db.set(${JSON.stringify(name.slice(0, 100))})`;
@@ -63,27 +64,25 @@ export class CallState implements Writer {
     return name.length + (text?.length ?? 0);
   }
 
-  /** It has written, or read what others have written, and nothing of that is stored. */
+  /** True when it wrote a key, or read a value that is not stored yet. */
   get isUnsettled(): boolean {
     return this.#written.size + this.#seen.size > 0;
   }
 
-  /** Something that it is built on is not settled yet. */
   get isWaiting(): boolean {
     return this.#awaited().length > 0;
   }
 
-  /** Resolves when all that it is built on is settled. */
+  /** Resolves when all calls that it depends on have ended. */
   async untilFounded(): Promise<void> {
     for (let awaited = this.#awaited(); awaited.length > 0; awaited = this.#awaited()) await Promise.race(awaited.map((foundation) => foundation.#ended));
   }
 
-  /** What it is built on will never be stored. */
   get isVoid(): boolean {
     return [...this.#builtOn].some(({ isAbandoned }) => isAbandoned);
   }
 
-  /** What there is to tell now. */
+  /** Writes that a newer settled write replaced are left out. */
   takePart(): StatePart {
     const counted = this.#isPrivate ? [] : [...this.#written].filter(([key, { order }]) => this.#state.settle(key, order));
     const stateChanges = Object.fromEntries(counted.map(([key, { text }]) => [key, text ?? null]));
@@ -93,16 +92,15 @@ export class CallState implements Writer {
     return { stateChanges, touched };
   }
 
-  /** It has told all that it did. */
   finish(): void {
     this.#isOver = true;
-    // Else each call would keep all those before it.
+    // Otherwise each call would keep all earlier calls in memory.
     this.#builtOn.clear();
     this.#seen.clear();
     this.#end();
   }
 
-  /** Nothing of it will be stored: the host has settled the call without it, or what it is built on was given up. */
+  /** Called when the host settled the call, or when a call that it depends on was abandoned. */
   abandon(): void {
     this.isAbandoned = true;
     this.finish();
@@ -120,7 +118,7 @@ export class CallState implements Writer {
     this.#touched.set(key, this.#state.asOf(key));
   }
 
-  /** Of calls that are built on each other none waits for the other. */
+  /** Calls that depend on each other do not wait for each other. */
   #awaited(): readonly CallState[] {
     return [...this.#builtOn].filter((foundation) => !foundation.#isOver && !foundation.#isBuiltOn(this, new Set()));
   }
@@ -132,7 +130,7 @@ export class CallState implements Writer {
   }
 }
 
-/** As the server has it: half of a character has no form in UTF-8. */
+/** The server stores UTF-8, which cannot represent lone surrogates. */
 function nameOf(key: unknown): string {
   return String(key).toWellFormed();
 }

@@ -8,66 +8,55 @@ import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 import { CallState } from "./call-state.ts";
 import { type State, jsonText } from "./state.ts";
 
-/** What the calls of this process need of it. */
 export interface CallHost {
   readonly state: State;
   respond(id: InvocationId, response: HttpResponse | BadResponse, told: { readonly isUnsettled: boolean; readonly isStreamed: true | undefined }): void;
-  /** They leave before the call ends, as there may be many more. `size`: in characters. False: the server would hold too much, and is told later. */
+  /** `size` is in characters. Returns false when the server would hold too much. */
   emitted(id: InvocationId, emits: readonly Emit[], size: number): boolean;
   late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
-  /** A line that tells the author what does not do what it looks like. */
   note(id: InvocationId, text: string): void;
   ask(id: InvocationId, request: HostQuestion): Promise<unknown>;
 }
 
-/** So many emits, or so many characters of them, leave together: the server takes them up while more are made. */
+/** Emits are sent in batches, so that the server works on one batch while more are made. */
 const EMITS_TOGETHER = 500;
 const CHARACTERS_TOGETHER = 256_000;
-/** What leaves in one message. */
 interface EmitsTogether {
   readonly emits: readonly Emit[];
   readonly size: number;
 }
 
-/** No time is longer. */
 const LONGEST_TIME = 200;
 const NOT_WANTED = "the prop does not say customResponse: true, so the client gets the default answer";
 
 /** The call that the running code belongs to, also after an await. */
 export const currentCall: AsyncLocalStorage<Call> = new AsyncLocalStorage();
 
-/**
- * Collects what one call emits and changes. Until `finish` it waits for the report; afterwards each turn's worth
- * goes to the host as a late part, since components go on after `run` has returned (registry.md §2).
- */
+/** After `finish`, each turn's changes are sent as a late part, because components may continue after `run` has returned. */
 export class Call {
   readonly id: InvocationId;
   readonly #host: CallHost;
-  /** What it reads and writes of what the source remembers. */
   readonly state: CallState;
   #emits: Emit[] = [];
-  /** Those before them, which have not left, as the server has no room for them yet. */
+  /** Batches that the server has no room for yet. They precede `#emits`. */
   #waiting: EmitsTogether[] = [];
   #emitCount = 0;
-  /** Characters of `#emits`. */
   #unsentSize = 0;
-  /** Characters of emits that have left before the call ended. */
   #heldSize = 0;
   #isFinished = false;
   #isLatePartDue = false;
   #hasResponded = false;
-  /** Characters that it has emitted and set. */
   #size = 0;
-  /** What an action did so far through `$`, as JSON text. */
+  /** Returns what an action did through `$`, as JSON text. Undefined for other calls. */
   report: (() => string) | undefined;
-  /** Where `/tmp` leads for it; absent: to that of the process. */
+  /** The folder that `/tmp` leads to. Undefined when that is the process's own. */
   temporaryFolder: string | undefined;
-  /** The time that its code sees, epoch ms; absent: the real one. */
+  /** The time that its code sees, epoch ms. Undefined when that is the real time. */
   nowMs: number | undefined;
-  /** An error that nobody caught while the call went on. */
+  /** An uncaught error before the call ended. */
   failure: { readonly thrown: unknown } | undefined;
 
-  /** `isQuestion`: it is made for its answer, and nothing that it writes counts. */
+  /** `isQuestion`: the call is made only for its answer, so its writes are not stored. */
   constructor(id: InvocationId, host: CallHost, { isQuestion = false }: { isQuestion?: boolean } = {}) {
     this.id = id;
     this.#host = host;
@@ -98,17 +87,15 @@ export class Call {
     this.#reportLate();
   }
 
-  /** Asks the host for what several processes share. */
   ask(request: HostQuestion): Promise<unknown> {
     return this.#host.ask(this.id, request);
   }
 
-  /** Tells its author something. */
   note(text: string): void {
     this.#host.note(this.id, text);
   }
 
-  /** The first response wins; a second must not throw (registry.md §2). `isWanted`: the prop asks for custom responses. */
+  /** Only the first response counts; a later one must not throw. `isWanted`: the prop asks for custom responses. */
   respond(response: HttpResponse, isWanted: boolean): void {
     const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
     if (nothingOf !== undefined) return this.note(`respond did nothing: ${nothingOf}`);
@@ -116,7 +103,7 @@ export class Call {
     void this.#tellResponse(response);
   }
 
-  /** The same with a body that is made while it is sent. Nothing is sent before its first part is there: what throws until then fails the run. */
+  /** Nothing is sent before the body's first part exists. An error until then rejects. */
   async respondInParts(head: HttpResponse, parts: AsyncIterator<Uint8Array>, isWanted: boolean): Promise<void> {
     const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
     if (nothingOf !== undefined) return this.note(`respond did nothing: ${nothingOf}`);
@@ -130,7 +117,7 @@ export class Call {
     await this.#sendBody(first, parts);
   }
 
-  /** Each part waits until the one before was taken. Whoever is gone needs no more of it. */
+  /** Each part waits until the previous one was taken. */
   async #sendBody(first: IteratorResult<Uint8Array>, parts: AsyncIterator<Uint8Array>): Promise<void> {
     const tell = (base64: string, end: { isLast: boolean; problem?: string }) => this.ask({ operation: "send-body", base64, ...end });
     try {
@@ -150,7 +137,7 @@ export class Call {
   }
 
   async #tellResponse(response: HttpResponse, isStreamed?: true): Promise<void> {
-    // An answer that is made of what another call may still lose would have to be taken back.
+    // A response must not depend on unsettled state that may still be lost.
     if (this.state.isWaiting) await this.state.untilFounded();
     if (!this.state.isVoid) this.#host.respond(this.id, response, { isUnsettled: this.state.isUnsettled, isStreamed });
   }
@@ -165,18 +152,16 @@ export class Call {
     return this.#isFinished ? "run had ended" : undefined;
   }
 
-  /** What there is to report now. */
   takePart(): CallPart {
     const { stateChanges, touched } = this.state.takePart();
     return { emits: this.#takeEmits(), stateChanges, touched };
   }
 
-  /** Characters that the server holds of it until it is done. */
+  /** Characters of emits that the server holds until the call is done. */
   get heldSize(): number {
     return this.#heldSize;
   }
 
-  /** What one run emits may be more than a message should hold. */
   #sendEmits(): void {
     if (this.#isFinished) return this.#host.late(this.id, { emits: this.#takeEmits(), stateChanges: {}, touched: {} });
     const size = this.#unsentSize;
@@ -187,7 +172,7 @@ export class Call {
     }
   }
 
-  /** At its end: what the server had no room for, before what `takePart` has. */
+  /** These batches must be sent before the part that `takePart` returns. */
   takeWaiting(): readonly EmitsTogether[] {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -206,7 +191,6 @@ export class Call {
     this.state.finish();
   }
 
-  /** An error that nobody caught: it fails the call, also one that was already reported. */
   fail(thrown: unknown, outcome: Outcome): void {
     if (this.#isFinished) this.#host.late(this.id, this.takePart(), outcome);
     else this.failure ??= { thrown };
@@ -222,7 +206,6 @@ export class Call {
   }
 }
 
-/** Throws RangeError when the host would not take it. */
 function usableText(text: string, what: string): string {
   if (text.length > LIMITS.value) throw new RangeError(`${what} has ${text.length} characters, more than ${LIMITS.value}`);
   if (isTooComplex(text)) throw new RangeError(`${what} has more than ${LIMITS.members} members, or is too deep`);
@@ -257,7 +240,7 @@ function idOf(given: unknown): string | number | undefined {
   return typeof id === "number" && Number.isFinite(id) ? id : undefined;
 }
 
-/** What an object says of itself, the same each time: a date its time in ms, which "greatest" can compare; bytes in hexadecimal. */
+/** Returns the same id each time: a Date's time in ms, which "greatest" can compare, or bytes as hexadecimal. */
 function idOfObject(id: object): unknown {
   if (id instanceof Date) return id.getTime();
   if (id instanceof Uint8Array) return Buffer.from(id).toString("hex");
@@ -268,7 +251,6 @@ function idOfObject(id: object): unknown {
   return isOwn ? Reflect.apply(toText, id, []) : undefined;
 }
 
-/** What of the second argument of `$emit` cannot be used. */
 function ignoredOf(meta: unknown): readonly string[] {
   if (meta === undefined || meta === null) return [];
   if (!isRecord(meta)) return [`What was said of an event is not used: it is no object: ${shown(meta)}`];
@@ -277,7 +259,7 @@ function ignoredOf(meta: unknown): readonly string[] {
   return isUsable ? [] : [`An event went to no channel of its own: its name is no text: ${shown(name)}`];
 }
 
-/** A Date as text, so that nobody has to guess whether its number is ms or s; so are the times of libraries. What is no time at all is told as it looks. */
+/** A Date becomes ISO text, so that its number is not mistaken for seconds. An invalid time stays readable text. */
 function timeOf(given: unknown): string | number | undefined {
   if (given === undefined || given === null) return undefined;
   const plain: unknown = isRecord(given) && typeof given["valueOf"] === "function" ? valueOf(given) : given;

@@ -18,19 +18,17 @@ import { temporaryFolderFor } from "./tmp-folder.ts";
 
 type LoadMessage = Extract<ToChild, { type: "host:load" }>;
 
-/** Methods that are called for their answer alone. */
+/** Methods that are called only for their answer. */
 const QUESTIONS: ReadonlySet<HostCall["method"]["kind"]> = new Set(["options", "additional-props", "event-names", "evaluate"]);
 
-/** What is around a component: the process, and the way to the server. */
 export interface Surroundings {
-  /** Leaves at the end of this turn. */
+  /** The message leaves at the end of this turn. */
   tell(message: ToHost): void;
-  /** Leaves now. */
+  /** The message leaves at once. */
   sendNow(message: ToHost): void;
   importModule(url: string): Promise<unknown>;
 }
 
-/** Loads one component and makes its calls, each of which it reports once. */
 export class ComponentHost {
   readonly #around: Surroundings;
   readonly #calls = new Map<InvocationId, Call>();
@@ -39,7 +37,7 @@ export class ComponentHost {
   #component: Record<string, unknown> = {};
   #state = new State({});
   #questionCount = 0;
-  /** Characters of what calls that go on have emitted, which the server holds until they are done. */
+  /** Characters of emits that the server holds for calls in flight. */
   #heldSize = 0;
   #turn: Promise<void> | undefined;
 
@@ -58,7 +56,7 @@ export class ComponentHost {
         }),
       note: (id, text) => around.sendNow({ type: "child:log", id, line: { at: Date.now(), level: "system", text } }),
       emitted: (id, emits, size) => {
-        // At its end a call tells once more as much.
+        // The end of a call may add up to `LIMITS.call` more.
         if (this.#heldSize + size > LIMITS.held - LIMITS.call) return false;
         this.#heldSize += size;
         around.sendNow({ type: "child:emitted", id, emits });
@@ -68,7 +66,6 @@ export class ComponentHost {
     };
   }
 
-  /** What the server says of the component and its calls. */
   async receive(message: Exclude<ToChild, { type: "host:preload" | "host:expect-packages" | "host:ping" | "host:stop" }>): Promise<void> {
     switch (message.type) {
       case "host:load":
@@ -86,14 +83,13 @@ export class ComponentHost {
     }
   }
 
-  /** A line of a call, or of none that is known. */
+  /** The line belongs to the running call, or else to the only call in flight. */
   log(level: LogLevel, text: string, rawFrom?: string): void {
     const id: InvocationId | null = (currentCall.getStore() ?? this.#onlyCall())?.id ?? null;
     const shown = text.length > LIMITS.line ? `${text.slice(0, LIMITS.line)}… (${text.length - LIMITS.line} more characters)` : text;
     this.#around.sendNow({ type: "child:log", id, line: { at: Date.now(), level, text: shown, ...(rawFrom === undefined ? {} : { rawFrom }) } });
   }
 
-  /** An error that nobody caught belongs to the call that it happened in. */
   failUncaught(error: unknown): void {
     const outcome = threw(error);
     const call = currentCall.getStore() ?? this.#onlyCall();
@@ -101,7 +97,7 @@ export class ComponentHost {
     else call.fail(error, outcome);
   }
 
-  /** The call that the running code belongs to, while it goes on. */
+  /** Undefined when that call has ended. */
   get runningCall(): InvocationId | undefined {
     const call = currentCall.getStore();
     return call !== undefined && this.#calls.has(call.id) ? call.id : undefined;
@@ -139,7 +135,7 @@ export class ComponentHost {
     this.#calls.delete(call.id);
     this.#heldSize -= call.heldSize;
     if (call.state.isVoid) return this.#reportVoid(call);
-    // All in one message may be more than the server takes.
+    // All emits in one message may be too much for the server.
     for (const { emits } of call.takeWaiting()) this.#around.sendNow({ type: "child:emitted", id: call.id, emits });
     const part = call.takePart();
     call.finish();
@@ -150,7 +146,7 @@ export class ComponentHost {
     else this.#around.tell({ type: "child:done", id, outcome: end, part, report });
   }
 
-  /** A rejection that nobody caught is reported by then, and belongs to its call. Calls that end in one turn are told together. */
+  /** When it resolves, unhandled rejections of this turn have failed their calls. Calls that end in one turn are reported together. */
   #endOfTurn(): Promise<void> {
     this.#turn ??= new Promise((resolve) =>
       setImmediate(() => {
@@ -167,7 +163,6 @@ export class ComponentHost {
     this.#around.tell({ type: "child:done", id: call.id, outcome: { kind: "interrupted", reason }, part: { emits: [], stateChanges: {}, touched: {} } });
   }
 
-  /** A call for which `/tmp` is that of its run. */
   async #callWithFiles(message: HostCall, call: Call, { isEmpty }: NonNullable<HostCall["files"]>): Promise<CallEnd> {
     const { RunFolder } = await import("./run-folder.ts");
     const folder = new RunFolder(temporaryFolderFor(call.id), { isEmpty, ask: (request) => call.ask(request) });
@@ -196,7 +191,7 @@ export class ComponentHost {
 
   async #callOn(instance: Record<string, unknown>, call: Call, { method, configured, endpoint, dynamicProps }: HostCall): Promise<unknown> {
     const component = this.#component;
-    // An app that only `additionalProps` declares has its methods there alone.
+    // Only `additionalProps` has the methods of an app that it declares.
     if (dynamicProps.some(({ type }) => type === "app") && method.kind !== "additional-props") {
       const apps = Object.entries(await additionalProps(component, instance)).filter(([, prop]) => isRecord(prop) && prop["type"] === "app");
       addProps(instance, Object.fromEntries(apps), { call, settings: { configured, endpoint } });
@@ -219,7 +214,7 @@ export class ComponentHost {
     }
   }
 
-  /** A source without `run` emits what triggers it (registry.md §1). */
+  /** A source without `run` emits its trigger. */
   async #callRun(instance: Record<string, unknown>, call: Call, trigger: Trigger): Promise<unknown> {
     if (trigger.kind === "sample") return call.emit(this.#component["sampleEmit"], { summary: "Sample event", id: call.id });
     const event = await eventFor(trigger, (text) => call.note(text));
@@ -227,7 +222,7 @@ export class ComponentHost {
     return method === undefined ? call.emit(event, { id: call.id, summary: describeTrigger(trigger) }) : method.call(instance, event);
   }
 
-  /** What was returned, as JSON. Who asked for an answer is told when it is none; what a run returns is shown when it can be. */
+  /** A result that is too large throws RangeError. From `run` and hooks it is dropped with a log line. */
   #returnedText(returned: unknown, { kind }: HostCall["method"]): string | undefined {
     const text = textOfReturned(returned, kind);
     if (text === undefined || (text.length <= LIMITS.value && !isTooComplex(text))) return text;
@@ -245,13 +240,13 @@ export class ComponentHost {
 
 type CallEnd = { readonly kind: "returned-value"; readonly text: string | undefined } | ReturnType<typeof threw>;
 
-/** The default export; TypeScript compiled to CommonJS wraps it once more. */
+/** TypeScript compiled to CommonJS wraps the default export twice. */
 export function exportedValue(module: unknown): unknown {
   const exported = isRecord(module) ? module["default"] : undefined;
   return isRecord(exported) && exported["__esModule"] === true ? exported["default"] : exported;
 }
 
-/** A bare function is an older form of a workflow's step (workflows.md §1). */
+/** A bare function is an old form of a workflow step. */
 function componentOf(exported: unknown): Record<string, unknown> {
   if (typeof exported === "function") return { run: exported };
   return isRecord(exported) ? exported : {};

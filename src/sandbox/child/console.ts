@@ -1,16 +1,14 @@
 import { type InspectOptions, format, inspect } from "node:util";
 import type { LogLevel } from "../../domain/invocation.ts";
 
-/** Called for each line; `rawFrom` is the stack line of the console call. */
 export type LineSink = (level: LogLevel, text: string, rawFrom?: string) => void;
 
 const LEVELS = ["debug", "info", "log", "warn", "error"] as const;
 type ConsoleLevel = (typeof LEVELS)[number] | "trace";
 
 /**
- * Sends what the component prints to the sink: console levels with their position, direct writes as they are.
- * `isCaptured`: false for what others in this process print, which goes where it would have gone. `mirror`: a console
- * that shows the values as well, such as a debugger's.
+ * Console lines have a position, direct stream writes do not. Output that is not captured goes to its usual
+ * destination. `mirror` also receives console values, for example for a debugger.
  */
 export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => true, mirror?: Pick<Console, ConsoleLevel>): void {
   let indent = "";
@@ -47,17 +45,16 @@ export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => 
   captureStream("stderr", sink, isCaptured);
 }
 
-/** Where a promise comes from, and which call it belongs to, Node (before 24) keeps in the promise itself, for everybody who prints one to see. */
+/** Node before 24 stores the current call in these properties of a promise, and printing would show it. */
 const OF_NODE = new Set(["kResourceStore", "async_id_symbol", "trigger_async_id_symbol"]);
 
-/** For a process that runs nothing else: it changes what all promises have. */
 export function hideCallsInPromises(): void {
   Reflect.defineProperty(Promise.prototype, inspect.custom, {
     configurable: true,
     writable: true,
     value(this: Promise<unknown>, depth: number, options: InspectOptions): string {
       for (const kept of Object.getOwnPropertySymbols(this)) if (OF_NODE.has(kept.description ?? "")) Reflect.defineProperty(this, kept, { enumerable: false });
-      // It would come here again, for ever.
+      // Otherwise `inspect` would call this function endlessly.
       const isShadowed = Reflect.defineProperty(this, inspect.custom, { value: undefined, configurable: true });
       try {
         return inspect(this, { ...options, depth, ...(isShadowed ? {} : { customInspect: false }) });
@@ -68,7 +65,6 @@ export function hideCallsInPromises(): void {
   });
 }
 
-/** The frame that called console.x: two above this function. */
 function callerLine(): string | undefined {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 4;
@@ -77,12 +73,12 @@ function callerLine(): string | undefined {
   return lines[4]?.trim();
 }
 
-/** Components may have stacks made of anything (`Error.prepareStackTrace`). */
+/** A component's `Error.prepareStackTrace` may return anything. */
 function textOf(stack: unknown): string {
   return typeof stack === "string" ? stack : "";
 }
 
-/** Patched when it is first asked for: opening the stream costs time that most components never need. */
+/** The stream is patched at its first use, because opening it takes time that most components never need. */
 function captureStream(name: "stdout" | "stderr", sink: LineSink, isCaptured: () => boolean): void {
   const original = Object.getOwnPropertyDescriptor(process, name);
   Object.defineProperty(process, name, {

@@ -3,10 +3,8 @@ import { type JsonValue, isJsonValue, isRecord } from "../../domain/json.ts";
 
 import { LIMITS } from "../../domain/limits.ts";
 
-/** Asks the host, which keeps what several processes share. */
 export type AskHost = (request: DataStoreRequest) => Promise<unknown>;
 
-/** What `this.<data_store>` offers: every method is async (platform.md §4.7, hosted-facts.md §9). */
 export function dataStore(store: string, ask: AskHost): object {
   const entries = async (): Promise<readonly unknown[]> => listOf(await ask({ operation: "entries", store }));
   return {
@@ -25,14 +23,14 @@ export function dataStore(store: string, ask: AskHost): object {
   };
 }
 
-/** Seconds; none: the value stays. Throws TypeError for what is no time. */
+/** Returns seconds, or nothing when the value never expires. Throws TypeError for an invalid ttl. */
 function ttlOf(ttl: unknown): { readonly ttl?: number } {
   if (ttl === undefined || ttl === null) return {};
   if (typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0) return { ttl };
   throw new TypeError(`ttl is ${JSON.stringify(ttl)}: it wants a number of seconds, more than 0, or null`);
 }
 
-/** As JSON carries it. Throws TypeError for what it cannot. */
+/** Throws TypeError when JSON cannot carry the value, and RangeError when it is too large. */
 function storable(key: unknown, value: unknown): JsonValue {
   const text = JSON.stringify(value);
   if (text !== undefined && text.length > LIMITS.value) throw new RangeError(`set(${JSON.stringify(key)}): the value has more than ${LIMITS.value} characters`);

@@ -1,13 +1,12 @@
 import { BARE_FUNCTION } from "../../domain/bare-function.ts";
 import { isRecord } from "../../domain/json.ts";
 
-/** Attributes of a prop that the host wants to know. */
+/** Prop attributes that are sent to the host. */
 const ATTRIBUTES =
   "type app label description optional secret default min max customResponse static hidden disabled reloadProps withLabel useQuery alertType content accessMode sync auth appProp baseIdProp tableIdProp eventNames".split(
     " ",
   );
 
-/** The exported object as plain data: functions become facts, propDefinitions are resolved. */
 export function describeComponent(component: unknown): unknown {
   if (!isRecord(component)) return component === undefined ? undefined : typeof component === "function" ? BARE_FUNCTION : component;
   const hooks = isRecord(component["hooks"]) ? component["hooks"] : {};
@@ -26,7 +25,6 @@ export function describeComponent(component: unknown): unknown {
   };
 }
 
-/** Prop declarations as plain data. */
 export function describeProps(props: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(props).map(([name, prop]) => [name, isRecord(prop) ? describeProp(prop) : prop]));
 }
@@ -43,12 +41,11 @@ function describeProp(declared: Record<string, unknown>): Record<string, unknown
   };
 }
 
-/** Functions cannot be told; a Date becomes text, as JSON has it. */
 function plain(value: unknown): unknown {
   return typeof value === "function" ? undefined : value;
 }
 
-/** A reused definition with what this prop overrides (components.md, Prop definitions). */
+/** The prop's own attributes override the definition. An invalid reference becomes a `problem`. */
 export function resolveDefinition(declared: Record<string, unknown>): Record<string, unknown> {
   const { propDefinition, ...own } = declared;
   if (propDefinition === undefined) return own;

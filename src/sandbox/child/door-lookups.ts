@@ -3,7 +3,7 @@ import { isRecord } from "../../domain/json.ts";
 import { RECORD_TYPES, type RecordType } from "../door-protocol.ts";
 import { type Callback, type DoorLine, isCall } from "./door-questions.ts";
 
-/** Names and records are asked for at the door, as far as they lead to public addresses. */
+/** Node's DNS functions ask the door, which answers only with public addresses. */
 export function leadLookups(line: DoorLine): void {
   const lookUp = async (host: string, given: unknown): Promise<unknown> => {
     const options: Record<string, unknown> = isRecord(given) ? given : { family: given };
@@ -23,7 +23,6 @@ export function leadLookups(line: DoorLine): void {
   for (const [name, type] of Object.entries(RESOLVERS)) leadResolver(line, name, type);
 }
 
-/** Node's names of the functions, and the records that they ask for; with `undefined` the caller says which. */
 const RESOLVERS: Readonly<Record<string, RecordType | undefined>> = {
   resolve: undefined,
   resolve4: "A",
@@ -34,7 +33,7 @@ const RESOLVERS: Readonly<Record<string, RecordType | undefined>> = {
 function leadResolver(line: DoorLine, name: string, fixed: RecordType | undefined): void {
   const dns = process.getBuiltinModule("node:dns");
   const resolve = async (host: string, given: unknown): Promise<unknown> => {
-    // `dns.resolve` takes the kind of record there, the others what is wanted of it.
+    // The second argument of `dns.resolve` is the record type. The other functions take options there.
     const [wanted, options] = fixed === undefined ? [given, undefined] : [fixed, given];
     const type = fixed ?? RECORD_TYPES.find((one) => one === (wanted ?? "A"));
     if (type === undefined) throw Object.assign(new TypeError(`dns.resolve knows no records ${JSON.stringify(wanted)}`), { code: "ERR_INVALID_ARG_VALUE" });
@@ -49,7 +48,7 @@ function leadResolver(line: DoorLine, name: string, fixed: RecordType | undefine
   });
 }
 
-/** In a turn of its own: what the callback throws is nobody's rejection. */
+/** The callback runs in a separate tick, so that its errors are not unhandled rejections. */
 function hand(callback: Callback, answer: Promise<unknown>, valuesOf: (found: unknown) => unknown[]): void {
   answer.then(
     (found) => process.nextTick(callback, null, ...valuesOf(found)),

@@ -4,13 +4,10 @@ import type { DoorClose, DoorQuestion } from "../door-protocol.ts";
 
 export type Callback = (...given: unknown[]) => void;
 
-/** The one connection over which the process asks. */
 export interface DoorLine {
-  /** Rejects with an error that has the code of the system's. */
+  /** Rejects with an error that has the system's error code. */
   ask(question: DoorQuestion): Promise<unknown>;
-  /** A connection is over, or is not wanted any more. */
   close(id: string): void;
-  /** Called with the error by which a connection has ended. */
   onBroken(listener: (id: string, code: string) => void): void;
 }
 
@@ -21,7 +18,7 @@ export function openLine(connect: (socket: Socket) => unknown): DoorLine {
   let broken: (id: string, code: string) => void = () => {};
   connect(socket);
   socket.unref();
-  // The server is gone, and this process with it.
+  // The process ends with the server, so the error does not matter.
   socket.on("error", () => {});
   const take = (line: string): void => {
     const said: unknown = JSON.parse(line);

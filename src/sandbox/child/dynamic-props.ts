@@ -1,10 +1,7 @@
 import { isRecord } from "../../domain/json.ts";
 import { describeProps } from "./describe.ts";
 
-/**
- * What `additionalProps` declares for the values that the instance has: it is given the props declared so far, may
- * change those, and returns others (platform.md §4.3). Raw: functions are still in it.
- */
+/** `additionalProps` may change the props that it is given. Returns the changed props and those that it returned, including functions. */
 export async function additionalProps(component: Record<string, unknown>, instance: Record<string, unknown>): Promise<Record<string, unknown>> {
   const method = component["additionalProps"];
   if (typeof method !== "function") return {};
@@ -15,7 +12,6 @@ export async function additionalProps(component: Record<string, unknown>, instan
   return { ...Object.fromEntries(changed), ...(isRecord(returned) ? returned : {}) };
 }
 
-/** Plain data is copied, what has behaviour is shared. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   return isPlain(value) ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)])) : value;
@@ -32,7 +28,6 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** The same as plain data, for the host. */
 export async function describeAdditionalProps(component: Record<string, unknown>, instance: Record<string, unknown>): Promise<unknown> {
   return describeProps(await additionalProps(component, instance));
 }

@@ -1,4 +1,4 @@
-/** What the component's process is started with, and another one that makes the snapshot; its debugger, where there is one, is a thread with the same file. */
+/** Entry of the component's process, its inspector thread, and the builder of the startup snapshot. */
 import { startupSnapshot } from "node:v8";
 import { isMainThread } from "node:worker_threads";
 

@@ -3,13 +3,11 @@ import { inspect } from "node:util";
 import type { Outcome } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 
-/** Characters that are kept of each. */
 const [MOST_NAME, MOST_MESSAGE, MOST_STACK, MOST_CAUSE] = [200, 10_000, 50_000, 500];
 const MOST_CAUSES = 6;
-/** Of an object that is shown. */
 const MOST_MEMBERS = 500;
 
-/** The outcome of a call that threw. A component may throw anything: a proxy, a circle, something whose getters throw. */
+/** Does not throw, although a component may throw a proxy or an object with throwing getters. */
 export function threw(thrown: unknown): Outcome {
   try {
     return toldOf(thrown);
@@ -33,12 +31,11 @@ function toldOf(thrown: unknown): Outcome {
 }
 
 interface Cause {
-  /** One line. */
   readonly text: string;
   readonly stack: string;
 }
 
-/** What has led to it: `cause`, the errors of an AggregateError, and what a third party answered, each as far down as it goes. */
+/** Follows `cause`, the errors of an AggregateError, and responses of third parties. */
 function causesOf(thrown: unknown): readonly Cause[] {
   const seen = new Set<unknown>([thrown]);
   const found: Cause[] = [];
@@ -59,7 +56,7 @@ function causesOf(thrown: unknown): readonly Cause[] {
   return found.slice(0, MOST_CAUSES);
 }
 
-/** `undefined`: it says nothing itself, as an AggregateError without a message, whose errors follow. */
+/** Undefined when the message is empty, as in an AggregateError. */
 function causeOf(cause: unknown): Cause | undefined {
   const message = textOf(cause, "message");
   if (message === undefined) {
@@ -71,7 +68,7 @@ function causeOf(cause: unknown): Cause | undefined {
   return { text, stack: cut(textOf(cause, "stack") ?? text, MOST_STACK / 10) };
 }
 
-/** What HTTP clients put beside their error: axios `response.status` and `data`, got `response.statusCode` and `body`. */
+/** axios sets `response.status` and `data`, got sets `response.statusCode` and `body`. */
 function answerOf(error: unknown): string | undefined {
   const response = read(error, "response");
   const [status, body] = [read(response, "status") ?? read(response, "statusCode"), read(response, "data") ?? read(response, "body")];
@@ -89,12 +86,10 @@ function isList(value: unknown): value is readonly unknown[] {
   try {
     return Array.isArray(value);
   } catch {
-    // A proxy that was taken back.
     return false;
   }
 }
 
-/** A member; nothing where its getter, or a proxy, throws. */
 function read(value: unknown, name: string): unknown {
   try {
     return (typeof value === "object" && value !== null) || typeof value === "function" ? Reflect.get(value, name) : undefined;
@@ -108,13 +103,13 @@ function textOf(value: unknown, name: string): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-/** A text as it is, anything else as far as it can be shown without running any of its code. */
+/** Does not run the value's custom inspect functions. */
 function shownValue(value: unknown, most: number): string {
   if (typeof value === "string") return cut(value, most);
   try {
     const members = isRecord(value) ? Object.keys(value).length : 0;
     if (members > MOST_MEMBERS) return `an object with ${members} members`;
-    // It shows every member of what is inside, however many there are.
+    // `inspect` does not limit the members of nested objects.
     const isLarge = isRecord(value) && Object.keys(value).some((name) => isLargeInside(read(value, name)));
     if (isLarge)
       return cut(inspect(value, { depth: 0, customInspect: false, maxArrayLength: 20, maxStringLength: most, breakLength: Number.POSITIVE_INFINITY }), most);
@@ -124,7 +119,6 @@ function shownValue(value: unknown, most: number): string {
   }
 }
 
-/** Looked at two levels deep, as far as it is shown. */
 function isLargeInside(value: unknown, levels = 2): boolean {
   if (!isRecord(value) || ArrayBuffer.isView(value)) return false;
   const names = Object.keys(value);
@@ -135,7 +129,7 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} more characters)`;
 }
 
-/** Node says that something is denied, and in members of its own what. */
+/** Node puts what was denied only into members of the error. */
 function whatWasDenied(thrown: unknown): string {
   const [permission, resource] = [textOf(thrown, "permission"), textOf(thrown, "resource")];
   if (read(thrown, "code") !== "ERR_ACCESS_DENIED" || permission === undefined) return "";

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
 import { isRecord } from "../../domain/json.ts";
 
-/** `$.files` (platform.md §4.7): files of one run, by path. */
+/** `$.files`: the files of one run. */
 export class FileStore {
   readonly #root: string;
 
@@ -31,12 +31,11 @@ export class FileStore {
     }
   }
 
-  /** The run is over. */
   async clear(): Promise<void> {
     await rm(this.#root, { recursive: true, force: true });
   }
 
-  /** Throws RangeError for a path that leads out. */
+  /** Throws RangeError for a path outside the store. */
   #inside(path: string): string {
     const target = join(this.#root, normalize(path));
     if (target !== this.#root && !target.startsWith(`${this.#root}/`)) throw new RangeError(`$.files: ${JSON.stringify(path)} leads out of the file store`);

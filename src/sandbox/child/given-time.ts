@@ -2,7 +2,7 @@ import { type Call, currentCall } from "./call.ts";
 
 let isGiven = false;
 
-/** From now on the code of this call sees this time, epoch ms, whenever it asks what time it is. */
+/** From now on, the code of this call sees `nowMs` (epoch ms) as the current time. */
 export function giveTime(call: Call, nowMs: number): void {
   call.nowMs = nowMs;
   if (isGiven) return;

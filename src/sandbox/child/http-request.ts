@@ -1,6 +1,5 @@
 import { isRecord } from "../../domain/json.ts";
 
-/** What `this.<http_request>` offers: the request that the user described, and `execute()`, which performs it. */
 export function httpRequest(configured: unknown): object {
   const described = isRecord(configured) ? configured : {};
   const request = { ...described };
@@ -8,10 +7,7 @@ export function httpRequest(configured: unknown): object {
   return request;
 }
 
-/**
- * Sends the request and hands back `{ status, statusText, headers, data }`, as published components read it
- * (registry.md, http_request). Throws an Error with the `response` when the status is 400 or more.
- */
+/** Returns the fields that published components expect. Throws an Error with them as `response` when the status is not 2xx. */
 async function execute(request: Record<string, unknown>): Promise<unknown> {
   const url = new URL(textOf(request["url"]));
   for (const [name, value] of pairs(request["params"])) url.searchParams.append(name, value);
@@ -29,7 +25,6 @@ async function execute(request: Record<string, unknown>): Promise<unknown> {
   throw Object.assign(error, { response: answer });
 }
 
-/** `[{ name, value, disabled? }]` or an object of names and values. */
 function pairs(given: unknown): [string, string][] {
   if (isRecord(given)) return Object.entries(given).map(([name, value]) => [name, textOf(value)]);
   if (!Array.isArray(given)) return [];
@@ -52,7 +47,7 @@ interface Body {
   readonly type?: string;
 }
 
-/** `{ mode: "raw", raw, contentType }` or `{ mode: "fields", fields, contentType }`; anything else is sent as JSON. */
+/** Accepts `{ mode: "raw", raw, contentType }` or `{ mode: "fields", fields, contentType }`. Text is sent unchanged, anything else as JSON. */
 function bodyOf(given: unknown): Body | undefined {
   if (given === undefined || given === null || given === "") return undefined;
   if (typeof given === "string") return { content: given };

@@ -1,7 +1,4 @@
-/**
- * A thread of the component's process that hands the messages of its inspector to and fro. The inspector stops the main
- * thread at a breakpoint, and nothing there could speak with anybody then.
- */
+/** This thread relays messages of the process's inspector, which stops the main thread at breakpoints. */
 import { Session } from "node:inspector";
 import { Socket } from "node:net";
 import { workerData } from "node:worker_threads";
@@ -14,10 +11,10 @@ const session = new Session();
 const stream = new Socket({ fd: Number(workerData) });
 const pipe = new MessagePipe<unknown, object>(stream, { read: (text) => JSON.parse(text), message: receive, broken: () => session.disconnect() });
 session.connectToMainThread();
-// Now and then Node 26 does not wake this thread when the other has answered, while no timer runs here: it would wait for the next question.
+// Without a timer, Node 26 sometimes does not wake this thread for an answer before the next message.
 setInterval(() => {}, WAKE_MS).unref();
 session.on("inspectorNotification", (message) => pipe.sendNow(message));
-// Whoever debugs has gone: what stands still goes on, and may end.
+// Resumes a process that the debugger left paused.
 stream.once("close", () => session.disconnect());
 
 function receive(message: unknown): void {

@@ -12,13 +12,12 @@ type Callable = (...values: unknown[]) => unknown;
 export interface InstanceSettings {
   readonly configured: ConfiguredProps;
   readonly endpoint: string;
-  /** What `additionalProps` has declared for these values. */
   readonly dynamicProps?: readonly PropFacts[];
 }
 
 /**
- * Builds `this` for one call. Props, and only props, are enumerable own keys (registry.md §3); methods, `$emit` and
- * `run` are bound, so that they can be passed and destructured; nothing is frozen, since code writes to `this`.
+ * Only props are enumerable own keys. Methods are bound, so that they can be passed and destructured. Nothing is
+ * frozen, because components write to `this`.
  */
 export function buildInstance(component: Record<string, unknown>, call: Call, settings: InstanceSettings): Record<string, unknown> {
   const instance: Record<string, unknown> = {};
@@ -28,7 +27,7 @@ export function buildInstance(component: Record<string, unknown>, call: Call, se
     return Promise.resolve();
   });
   const { run } = component;
-  // A method of this name is what `this.run` has meant to its author.
+  // A method named `run` has priority.
   if (isCallable(run) && !("run" in instance)) hide(instance, "run", run.bind(instance));
   const props = isRecord(component["props"]) ? component["props"] : {};
   addProps(instance, props, { call, settings });
@@ -42,7 +41,6 @@ interface PropContext {
   readonly settings: InstanceSettings;
 }
 
-/** Gives the instance the values of these props, declared as the component has them. */
 export function addProps(instance: Record<string, unknown>, props: Record<string, unknown>, context: PropContext): void {
   for (const [name, declared] of Object.entries(props)) {
     const value = propValue(name, declared, context);
@@ -50,7 +48,7 @@ export function addProps(instance: Record<string, unknown>, props: Record<string
   }
 }
 
-/** Whoever answers with a stream has to wait until it is read. */
+/** Returns a promise only for a stream body, which the component must await. */
 function respond(call: Call, given: unknown, isWanted: boolean): Promise<void> | undefined {
   const response = plainResponse(given);
   for (const line of unsentOf(response)) call.note(line);
@@ -85,7 +83,6 @@ function propValue(name: string, declared: unknown, { call, settings }: PropCont
   }
 }
 
-/** The app with its bound methods and the account's fields (components.md, App props). */
 export function appObject(app: Record<string, unknown>, account: unknown): Record<string, unknown> {
   const object: Record<string, unknown> = { $auth: isRecord(account) ? { ...account } : {} };
   hide(object, "propDefinitions", app["propDefinitions"]);
@@ -106,13 +103,12 @@ function isCallable(value: unknown): value is Callable {
   return typeof value === "function";
 }
 
-/** `{ __lv: { label, value } }` is read as `{ label, value }`, in lists as well (platform.md §4.3). */
+/** `{ __lv: { label, value } }` becomes `{ label, value }`, also in lists. */
 function unwrapLabel(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unwrapLabel);
   return isRecord(value) && value["__lv"] !== undefined ? value["__lv"] : value;
 }
 
-/** The method to call on an instance; `undefined` when the component lacks it. */
 export function methodOf(component: Record<string, unknown>, name: string, isHook: boolean): Callable | undefined {
   const owner = isHook ? component["hooks"] : component;
   const method = isRecord(owner) ? owner[name] : undefined;

@@ -1,22 +1,22 @@
 /**
- * Node's permission model does not limit sockets, and those of this machine lead to its keyring, its container engine
- * and its databases. No published component wants one.
+ * Local sockets lead to the machine's keyring, container engine and databases. Node's permission model does not
+ * restrict them, and no published component needs one.
  */
 import net from "node:net";
 
-// Taken before any component runs: what it puts in their places is not asked.
+// Taken before a component can replace them.
 const { apply, get, getOwnPropertyDescriptor } = Reflect;
 const { create, getOwnPropertySymbols } = Object;
 const { isArray } = Array;
 const [toNumber, toText, later] = [Number, String, setImmediate];
 
-/** Marks the lists in which Node itself hands arguments on. */
+/** Node marks argument lists that it has normalized with this symbol. */
 const normalized = getOwnPropertySymbols(listOf(get(net, "_normalizeArgs"), [{ port: 1 }]))[0];
 
-/** To connect to a socket that has a path, or to listen on one, fails as if it were another user's. */
+/** After this call, sockets with a path fail with EACCES. */
 export function refuseLocalSockets(): void {
   guard(net.Socket.prototype, "connect", (socket, error) => {
-    // As late as a real error: those who connect listen for it a turn later.
+    // Deferred like a real error, because callers add listeners after `connect` returns.
     later(() => socket.destroy(error));
     return Object.assign(socket, { connecting: true });
   });
@@ -27,13 +27,13 @@ export function refuseLocalSockets(): void {
   closeBackDoors();
 }
 
-/** What Node keeps for itself and exports all the same: both make handles of paths. */
+/** Node exports these internals. Both make handles from paths. */
 function closeBackDoors(): void {
   const listen: unknown = get(net.Server.prototype, "_listen2");
   if (!isFunction(listen)) throw new TypeError("servers of this Node have no _listen2");
   Object.defineProperty(net.Server.prototype, "_listen2", {
     value: function (this: net.Server, ...given: unknown[]): unknown {
-      // Of a path there is no port.
+      // A path has no port.
       if (typeof given[1] !== "number" || given[1] < 0) throw refusal("listen on", toText(given[0]));
       return apply(listen, this, given);
     },
@@ -62,7 +62,7 @@ function guard<Owner extends net.Socket | net.Server>(owner: Owner, name: "conne
   });
 }
 
-/** The path is looked at once: what is handed on has none, nor a handle, whatever it would say when it is asked again. */
+/** Reads the path once, so that a getter cannot return another one later. */
 function withoutPath(given: unknown[]): { path: string | undefined; rest: unknown[] } {
   const [first, ...others] = given;
   if (typeof first === "string") return { path: toNumber(first) >= 0 ? undefined : first, rest: given };
@@ -70,7 +70,7 @@ function withoutPath(given: unknown[]): { path: string | undefined; rest: unknow
   const isList = isArray(first) && normalized !== undefined && get(first, normalized) === true;
   const options: unknown = isList ? get(first, 0) : first;
   if (typeof options !== "object" || options === null) return { path: undefined, rest: given };
-  // A handle is an address as well, and so may be what stands in its place.
+  // A handle is an address too.
   const path: unknown = get(options, "path") || ((get(options, "_handle") || get(options, "handle")) && "a handle");
   const nothing = { value: undefined };
   const target: unknown = create(options, { path: nothing, _handle: nothing, handle: nothing });

@@ -1,7 +1,4 @@
-/**
- * The other process: loads one bundle, runs its calls, reports each once. It starts before anyone knows what it
- * will run, so it must start fast: nothing heavy is imported here.
- */
+/** The component's process. It must start fast, so nothing heavy is imported here. */
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { dirname, join } from "node:path";
@@ -27,16 +24,15 @@ import { rehearse } from "./rehearsal.ts";
 import { redirectTmp } from "./tmp-folder.ts";
 import { writeThrough } from "./write-through.ts";
 
-/** Modules of Node that most packages which reach a network load: a quarter of the time that loading such a package takes. */
+/** Loading these modules takes a quarter of the load time of most packages with network access. */
 const WANTED_BY_PACKAGES = ["node:https", "node:zlib", "node:assert", "node:http2", "node:perf_hooks", "node:worker_threads"];
 
-/** A process that somebody waits for gets its code so soon after it is ready. */
+/** A process that is needed at once receives its code within this time. */
 const AT_ONCE_MS = 3;
 
-/** The stream to the host, set up by it as the fourth after stdin, stdout and stderr. */
 const HOST_FD = 3;
 
-/** Begins to listen to the host. Nothing of this is done before: a snapshot may be made of what has been loaded by then. */
+/** Nothing may start before this call, because a startup snapshot contains what was loaded until then. */
 export function begin(): void {
   const child = new ComponentProcess();
   child.begin();
@@ -61,7 +57,6 @@ class ComponentProcess {
     sendNow: (message) => this.#pipe.sendNow(message),
     importModule: this.#importModule,
   });
-  /** It has got its code. */
   #isTaken = false;
   #warm: Promise<void> = Promise.resolve();
 
@@ -89,16 +84,13 @@ class ComponentProcess {
       () => true,
       isInspected ? process.getBuiltinModule("node:inspector").console : undefined,
     );
-    // Last: the streams that it takes open their handles when they are first used.
+    // Must come last.
     shutDoors(this.#stream, door);
     this.#pipe.send({ type: "child:ready", protocol: PROTOCOL });
     this.#warm = this.#warmUp();
   }
 
-  /**
-   * The first module, the first call and the first text that is printed cost ten times what the next ones do: a process
-   * that waits to be used has that behind it. One whose code comes at once does not begin with it.
-   */
+  /** First uses cost ten times as much as later ones, so a waiting process does them in advance. */
   async #warmUp(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, AT_ONCE_MS));
     if (this.#isTaken) return;
@@ -130,7 +122,7 @@ class ComponentProcess {
       case "host:ping":
         return this.#pipe.sendNow({ type: "child:pong", memoryBytes: this.#rss() });
       case "host:stop":
-        // What the component still does may end by itself; the host waits a little, then ends the process.
+        // Remaining work may finish before the host ends the process.
         this.#stream.unref();
         return;
       case "host:load":
@@ -145,28 +137,27 @@ class ComponentProcess {
     }
   }
 
-  /** Messages of a turn leave at its end; a process that exits within it sends them now, and tells who has ended it. */
+  /** A process that exits within a turn sends its messages now and names the call that ended it. */
   #sendTheRest(): void {
     const id = this.#host.runningCall;
     if (id !== undefined) this.#pipe.send({ type: "child:exiting", id });
-    // When the host is gone, or reads too slowly, it sees the exit all the same.
+    // The host sees the exit even when it does not read these messages.
     this.#pipe.sendTheRest();
   }
 }
 
-/** Beside this thread, which stands still at breakpoints. */
+/** A separate thread, because breakpoints stop this one. */
 function startInspector(): void {
   new Worker(__filename, { workerData: INSPECTOR_FD }).unref();
 }
 
-/** CommonJS parts of the bundle find `require` and its companions as globals. Most have none, and making them takes half a millisecond of a save. */
+/** CommonJS parts of the bundle need these globals. Making them takes half a millisecond, so that happens at first use. */
 function defineModuleGlobals(url: string): void {
   defineLate("require", () => createRequire(url));
   defineLate("__filename", () => fileURLToPath(url));
   defineLate("__dirname", () => dirname(fileURLToPath(url)));
 }
 
-/** A global that is made when it is first asked for, and else is what any other is. */
 function defineLate(name: string, make: () => unknown): void {
   let made: unknown;
   const become = (owner: object, value: unknown): boolean => Reflect.defineProperty(owner, name, { value, configurable: true, writable: true });
@@ -176,7 +167,7 @@ function defineLate(name: string, make: () => unknown): void {
       become(globalThis, made);
       return made;
     },
-    // An object that inherits from the globals gets one of its own.
+    // An object that inherits from the globals gets its own property.
     set(this: object, value: unknown) {
       become(this, value);
     },
@@ -184,7 +175,7 @@ function defineLate(name: string, make: () => unknown): void {
   });
 }
 
-/** `import()` itself is not there for code of a snapshot, and is for what is compiled afterwards. */
+/** Code in a snapshot cannot use `import()`. Code that is compiled later can. */
 function moduleImporter(): (url: string) => Promise<unknown> {
   return new Script("(url) => import(url)", { importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext();
 }

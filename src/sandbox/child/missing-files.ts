@@ -1,12 +1,11 @@
 /**
- * Asking whether a file is there throws for one that the permission model keeps away, though Node says that these
- * functions never do, and packages rely on that: what a component may not read is not there for it.
+ * Packages rely on Node's promise that these functions never throw for a missing file. The permission model breaks it,
+ * so a file that a component may not read is reported as missing.
  */
 import fs, { type PathLike } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { codeOf } from "../../domain/errors.ts";
 
-/** `existsSync` answers false, and `statSync` and `lstatSync` nothing where the caller wants no error. */
 export function answerForMissingFiles(): void {
   const { existsSync } = fs;
   const exists = (path: PathLike): boolean => unlessDenied(() => existsSync(path)) ?? false;

@@ -1,7 +1,4 @@
-/**
- * A process without a network reaches it through the door (../door-protocol.ts): sockets that connect and names that are
- * looked up ask there, before any component runs. Whoever goes past this code finds no network at all.
- */
+/** Sends connections and lookups of a process without a network through the door (../door-protocol.ts). Code that bypasses this has no network. */
 import net from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import { isRecord } from "../../domain/json.ts";
@@ -16,10 +13,9 @@ interface Target {
 }
 
 const { apply, get } = Reflect;
-// Loaded where there is a door alone: every process starts with this file.
+// Modules are loaded only when there is a door, because every process imports this file.
 const builtin = process.getBuiltinModule.bind(process);
 
-/** `path`: of the door. */
 export function leadThroughDoor(path: string): void {
   const connect: unknown = get(net.Socket.prototype, "connect");
   if (!isCall(connect)) throw new TypeError("sockets of this Node have no connect");
@@ -29,15 +25,13 @@ export function leadThroughDoor(path: string): void {
   leadLookups(line);
 }
 
-/** What sockets connect by. */
 class Connector {
   readonly #line: DoorLine;
   readonly #path: string;
   readonly #connect: Callback;
   readonly #nodeLookup = builtin("node:dns").lookup;
-  /** How often a socket was connected: what was granted to an earlier attempt is none of the later one. */
+  /** Connection attempts per socket. A grant for an earlier attempt must not serve a later one. */
   readonly #attempts = new WeakMap<net.Socket, number>();
-  /** Sockets by the connections that they have fetched. */
   readonly #fetched = new Map<string, net.Socket>();
 
   constructor(line: DoorLine, { path, connect }: { path: string; connect: Callback }) {
@@ -83,7 +77,7 @@ class Connector {
       if (isLoopback(asked) && (await this.#listensHere(asked, port))) return undefined;
       throw connectError(error, asked, port);
     });
-    // Loopback is that of its own namespace.
+    // Loopback addresses belong to the process's own namespace.
     if (granted === undefined && isWanted()) apply(this.#connect, socket, [{ host: asked, port }]);
     const { id, address, family: found } = isRecord(granted) ? granted : {};
     if (typeof id !== "string") return;
@@ -97,14 +91,14 @@ class Connector {
       this.#fetched.delete(id);
       this.#line.close(id);
     });
-    // A handle that comes late makes a socket forget that it was told to end.
+    // A socket that gets its handle late forgets an earlier `end()`.
     const hasEnded = socket.writableEnded;
     apply(this.#connect, socket, [{ path: `${this.#path}-${id}` }]);
     if (hasEnded) socket.end();
     for (const [name, value] of Object.entries(facts)) Object.defineProperty(socket, name, { value, configurable: true });
   }
 
-  /** Whether the process, or a program that it has started, listens there itself. */
+  /** The process, or a program that it started, may listen there. */
   #listensHere(host: string, port: number): Promise<boolean> {
     const probe = new net.Socket();
     apply(this.#connect, probe, [{ host, port }]);
@@ -133,14 +127,12 @@ function requirePort(port: unknown): void {
   throw Object.assign(new RangeError(`Port should be >= 0 and < 65536. Received ${JSON.stringify(port)}`), { code: "ERR_SOCKET_BAD_PORT" });
 }
 
-/** A socket that was closed may connect again. */
 function revive(socket: net.Socket): void {
   const undestroy: unknown = get(socket, "_undestroy");
   if (isCall(undestroy)) apply(undestroy, socket, []);
   Object.assign(socket, { _handle: null });
 }
 
-/** A lookup that the component brings itself decides by which address a host is reached. */
 function lookUpBy(lookup: unknown, host: string, family: number): Promise<string> {
   return new Promise((resolve, reject) => {
     if (!isCall(lookup)) return reject(new TypeError("lookup has to be a function"));
@@ -159,7 +151,7 @@ function connectError(error: unknown, address: string, port: number): Error {
   return Object.assign(new Error(isTold ? text : `connect ${String(code)} ${address}:${port}: ${text}`), { code, syscall: "connect", address, port });
 }
 
-/** Node would give a secure socket a handle of its own, for which there is no network: it gets a socket that goes through. */
+/** Node would make a TLS handle, which has no network. The socket goes through the door instead. */
 function leadSecureSockets(): void {
   const tls = builtin("node:tls");
   const secureNative = tls.connect;
@@ -181,7 +173,7 @@ function leadSecureSockets(): void {
   Object.defineProperty(tls, "connect", { value: secure, configurable: true, writable: true, enumerable: true });
 }
 
-/** `tls.connect(options)`, `(port, options)`, `(port, host, options)`, each with a callback behind. */
+/** Accepts `(options)`, `(port, options)` and `(port, host, options)`, each with an optional callback. */
 function secureOptions(given: readonly unknown[]): { options: ConnectionOptions & { allowHalfOpen?: boolean }; callback: unknown } {
   const callback = given.find(isCall);
   const settings = given.filter((value): value is Record<string, unknown> => isRecord(value));

@@ -1,7 +1,7 @@
 /**
- * `process.binding` is refused to components, because it exposes Node's internals. Older packages read three things from it
- * while they load: a function that writes several buffers at once (fs-minipass 1, used by tar 4), error names (execa), and
- * constants (tmp 0.0). Components get these three, built from public modules.
+ * Older packages read three parts of `process.binding` while they load: a vectored write (fs-minipass 1, used by tar
+ * 4), error names (execa) and constants (tmp 0.0). Components get replacements, because the original exposes Node's
+ * internals.
  */
 import fs from "node:fs";
 import os from "node:os";
@@ -30,9 +30,9 @@ export function offerOldBinding(): void {
   Object.defineProperty(process, "binding", { value: binding, writable: true, enumerable: true, configurable: true });
 }
 
-/** Hooks of `import` run in a thread, which components may not start: what wants them goes on without, and the log says so. */
+/** Import hooks run in a thread, which components may not start. `register` then logs a warning instead of throwing. */
 export function goOnWithoutHooks(): void {
-  // A later Node may have no such function.
+  // Later versions of Node may not have it.
   const register: typeof nodeModule.register | undefined = nodeModule.register;
   if (register === undefined) return;
   const tried = (...given: Parameters<typeof register>): void => {
@@ -47,7 +47,6 @@ export function goOnWithoutHooks(): void {
   syncBuiltinESMExports();
 }
 
-/** Who is told when it is done: `oncomplete(error, bytesWritten)`. */
 class Request {
   oncomplete: ((error: Error | null, written: number) => void) | undefined;
 }

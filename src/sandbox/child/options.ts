@@ -7,10 +7,7 @@ import { hasRemoteOptions, remoteOptions } from "./remote-options.ts";
 
 type Component = Record<string, unknown>;
 
-/**
- * Calls the `options` method of a prop: on the app when an app defines it, on the component otherwise
- * (platform.md §4.3). Throws when the prop has none.
- */
+/** Uses the app's `options` method when an app defines it, otherwise the component's. Throws TypeError when the prop does not exist or has no choices. */
 export async function callOptions(component: Component, instance: Record<string, unknown>, request: OptionsRequest): Promise<unknown> {
   const props = await allProps(component, instance, request.prop);
   if (!Object.hasOwn(props, request.prop)) throw new TypeError(`there is no prop ${request.prop}: it has ${Object.keys(props).join(", ") || "none"}`);
@@ -29,7 +26,6 @@ export async function callOptions(component: Component, instance: Record<string,
   return found;
 }
 
-/** Tables and columns for whoever writes a query: the app tells them (platform.md §4.2, sql). */
 async function databaseSchema(prop: Record<string, unknown>, { props, instance }: { props: Component; instance: Component }): Promise<unknown> {
   const slug = isRecord(prop["auth"]) ? prop["auth"]["app"] : undefined;
   const name = sameApp({ app: slug }, props);
@@ -39,20 +35,18 @@ async function databaseSchema(prop: Record<string, unknown>, { props, instance }
   return Reflect.apply(getSchema, app, []);
 }
 
-/** Static props; those that `additionalProps` declares for today's values when the wanted one is among them. */
+/** Calls `additionalProps` only when the prop is not static. */
 async function allProps(component: Component, instance: Record<string, unknown>, wanted: string): Promise<Record<string, unknown>> {
   const props = isRecord(component["props"]) ? component["props"] : {};
   return Object.hasOwn(props, wanted) ? props : { ...props, ...(await additionalProps(component, instance)) };
 }
 
-/** Values for the definition, which may depend on those of other props (components.md, Prop definitions). */
 async function inputValues(definition: unknown, instance: Record<string, unknown>): Promise<Record<string, unknown>> {
   const given: unknown = Array.isArray(definition) ? definition[2] : undefined;
   const values: unknown = typeof given === "function" ? await given(instance) : given;
   return isRecord(values) ? values : {};
 }
 
-/** The app object on `this` that an own `options` does not override. */
 function ownerOf(prop: Record<string, unknown>, { props, instance }: { props: Record<string, unknown>; instance: Record<string, unknown> }): unknown {
   const { propDefinition } = prop;
   if (prop["options"] !== undefined || !Array.isArray(propDefinition)) return instance;
@@ -62,7 +56,7 @@ function ownerOf(prop: Record<string, unknown>, { props, instance }: { props: Re
   return isRecord(app) ? appObject(app, undefined) : instance;
 }
 
-/** A copy of the app object, made by spreading it into the prop, is the same app. */
+/** A spread copy of an app object is the same app. */
 function sameApp(app: unknown, props: Record<string, unknown>): string | undefined {
   const slug = isRecord(app) ? app["app"] : undefined;
   return Object.keys(props).find((key) => {
@@ -71,7 +65,6 @@ function sameApp(app: unknown, props: Record<string, unknown>): string | undefin
   });
 }
 
-/** Which events an app hook wants, when the component computes them (platform.md §4.2). */
 export async function eventNames(component: Component, instance: Record<string, unknown>, name: string): Promise<unknown> {
   const declared = (await allProps(component, instance, name))[name];
   const names = isRecord(declared) ? resolveDefinition(declared)["eventNames"] : undefined;

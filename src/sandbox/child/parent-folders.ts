@@ -1,13 +1,10 @@
-/**
- * A component may read nothing above its own folder. Packages look at what lies above on the way to a path of their own: the
- * `realpath` with a callback does, and whoever copies folders. They learn that these are folders, as they could tell anyway.
- */
+/** Packages look at folders above the component's own, which it may not read: `realpath` with a callback does, and code that copies folders. */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, resolve } from "node:path";
 import { textOf, wrap } from "./file-functions.ts";
 
-/** `stat` and its like tell of each folder above the own one what they tell of that. */
+/** Parent folders look like the component's own folder, which reveals only that they are folders. */
 export function showParents(): void {
   const own = process.cwd();
   const parents = new Set(foldersAbove(own));

@@ -1,6 +1,6 @@
 /**
- * Published components call the hosted platform's own API by its address: to subscribe to themselves, to cancel what is
- * scheduled (registry.md §2). Here this server is the platform, so such calls are led to it.
+ * Published components call the hosted platform's API, for example to subscribe to themselves or to cancel scheduled
+ * events. This server answers these calls instead.
  */
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { urlToHttpOptions } from "node:url";
@@ -9,12 +9,12 @@ import { HOSTED_API } from "../protocol.ts";
 
 type Call = (...given: unknown[]) => unknown;
 
-/** `base`: address of the API that answers instead. `url`: of the component's module. */
+/** `base` is the address of this server's API, `url` that of the component's module. */
 export function leadPlatformCallsTo(base: string, url: string): void {
   const target = new URL(base);
   if (target.hostname === HOSTED_API) return;
   const require = createRequire(url);
-  // Loaded only for components that need it: both take a while.
+  // Both modules load slowly.
   const [https, http]: Record<string, unknown>[] = [require("node:https"), require(target.protocol === "https:" ? "node:https" : "node:http")];
   for (const name of ["request", "get"]) {
     const [own, other] = [https?.[name], http?.[name]];
@@ -30,7 +30,6 @@ export function leadPlatformCallsTo(base: string, url: string): void {
   };
 }
 
-/** `https.request(url?, options?, callback?)`, with what is meant for the platform sent to the target. */
 function leading(own: Call, other: Call, target: URL): Call {
   return (...given) => {
     const [first, second] = given;

@@ -3,7 +3,6 @@ import type { HttpTrigger } from "../../domain/trigger.ts";
 import type { ToHost } from "../protocol.ts";
 import { ComponentHost } from "./component-host.ts";
 
-/** A request that a component of every kind could get. */
 const REQUEST: HttpTrigger = {
   kind: "http",
   method: "POST",
@@ -16,16 +15,15 @@ const REQUEST: HttpTrigger = {
   encoding: "utf8",
 };
 
-/** Where the component of a rehearsal comes from, and who hears what it does. */
 interface Stage {
   readonly url: string;
   readonly importModule: (url: string) => Promise<unknown>;
   readonly tell: (message: ToHost) => void;
-  /** Somebody waits for the process already: the rest is left out. */
+  /** Returns true once the process is needed. The rest is then skipped. */
   readonly isOver: () => boolean;
 }
 
-/** Loads a component and calls it twice, for nobody: what is done for the first time costs ten times what it costs later. */
+/** Loads and calls a component, because first uses cost ten times as much as later ones. */
 export async function rehearse({ url, importModule, tell, isOver }: Stage): Promise<void> {
   let hasResponded = false;
   const hear = (message: ToHost): void => {
@@ -38,7 +36,7 @@ export async function rehearse({ url, importModule, tell, isOver }: Stage): Prom
     if (isOver()) return;
     await host.receive({ type: "host:call", id, method: { kind: "run", trigger: REQUEST }, configured: {}, endpoint: "", dynamicProps: [] });
   }
-  // Nobody would notice, and everything be slower.
+  // Otherwise a failed warm-up would make starts slower without notice.
   if (!isOver() && !hasResponded) throw new Error("the component of the warm-up was not run");
   format("%s", host);
 }

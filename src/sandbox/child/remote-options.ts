@@ -1,12 +1,8 @@
-/**
- * Choices of the prop types that stand for things at Airtable and Discord (platform.md §4.2): no component code
- * lists them, so they are asked for here, with the account of the prop that `appProp` names.
- */
+/** No component code lists the choices of Airtable and Discord prop types. They are requested with the account of the prop that `appProp` names. */
 import { isRecord } from "../../domain/json.ts";
 
 export interface RemoteProp {
   readonly type: string;
-  /** The component's instance, with the values given so far. */
   readonly instance: Record<string, unknown>;
   readonly declared: Record<string, unknown>;
 }
@@ -18,14 +14,14 @@ interface Choices {
 
 const AIRTABLE = "https://api.airtable.com/v0/meta/bases";
 const DISCORD = "https://discord.com/api/v10";
-/** Kinds of Discord channels that messages are written to: text and announcement. */
+/** Text and announcement channels. */
 const TEXT_CHANNELS = [0, 5];
 
 export function hasRemoteOptions(type: unknown): type is string {
   return typeof type === "string" && (type.startsWith("$.airtable.") || type.startsWith("$.discord."));
 }
 
-/** One page. Throws what the third party answers. */
+/** Returns one page. Throws an Error with the third party's response. */
 export async function remoteOptions(prop: RemoteProp, prevContext: Record<string, unknown>): Promise<Choices> {
   return prop.type.startsWith("$.discord.") ? discordChannels(prop) : airtableChoices(prop, prevContext);
 }
@@ -68,7 +64,6 @@ function token(instance: Record<string, unknown>, declared: Record<string, unkno
   return String(oauth ?? key ?? "");
 }
 
-/** Another prop's value, with or without its label. */
 function valueOf(instance: Record<string, unknown>, name: unknown): string {
   const value = instance[String(name)];
   return String(isRecord(value) ? value["value"] : (value ?? ""));

@@ -5,7 +5,7 @@ import { LIMITS } from "../../domain/limits.ts";
 import { whyNotSent } from "../../domain/response-headers.ts";
 import { jsonText } from "./state.ts";
 
-/** A `Response`, of the web or of a package, as `{ status, headers, body }`; anything else as it is. A form and a Blob bring their type along. */
+/** Turns a `Response`, of the web or of a package, into a plain object. A form or Blob body adds its content type. */
 export function plainResponse(given: unknown): unknown {
   if (!isRecord(given)) return given;
   const isResponse = typeof given["arrayBuffer"] === "function" && typeof given["status"] === "number";
@@ -17,7 +17,7 @@ export function plainResponse(given: unknown): unknown {
   return withType(plain, { type: made.headers.get("content-type") ?? "", body: made.body });
 }
 
-/** By what they say they are: asking for the classes themselves makes Node load its HTTP client. */
+/** Checked by tag, because using the classes makes Node load its HTTP client. */
 function isBlob(value: unknown): value is Blob {
   return /^\[object (?:Blob|File)\]$/.test(Object.prototype.toString.call(value));
 }
@@ -26,7 +26,6 @@ function isForm(value: unknown): value is FormData {
   return Object.prototype.toString.call(value) === "[object FormData]";
 }
 
-/** A type that the response names itself comes first. */
 function withType(response: Record<string, unknown>, { type, body }: { readonly type: string; readonly body: unknown }): Record<string, unknown> {
   return {
     ...response,
@@ -37,7 +36,7 @@ function withType(response: Record<string, unknown>, { type, body }: { readonly 
   };
 }
 
-/** As `responseOf`, also where the body comes as a stream (platform.md, `$.respond`), which is read to its end. */
+/** Like `responseOf`, but also reads a stream body. Throws RangeError when it is too large. */
 export async function wholeResponse(given: unknown): Promise<HttpResponse> {
   const stream = streamIn(given);
   if (stream === undefined || !isRecord(given)) return responseOf(given);
@@ -51,12 +50,10 @@ export async function wholeResponse(given: unknown): Promise<HttpResponse> {
   return responseOf({ ...given, body: Buffer.concat(parts) });
 }
 
-/** A response whose body is a stream, without that body. */
 export function headOf(response: unknown): HttpResponse {
   return responseOf({ ...(isRecord(response) ? response : {}), body: new Uint8Array() });
 }
 
-/** Texts and bytes as bytes. Throws TypeError for anything else. */
 export async function* bodyParts(stream: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void> {
   for await (const part of stream) {
     const bytes = bytesOf(part) ?? (typeof part === "string" ? Buffer.from(part) : undefined);
@@ -65,7 +62,7 @@ export async function* bodyParts(stream: AsyncIterable<unknown>): AsyncGenerator
   }
 }
 
-/** The stream that a response has as its body, if it is one. */
+/** A Blob counts as a stream. */
 export function streamIn(response: unknown): AsyncIterable<unknown> | undefined {
   const body = isRecord(response) ? response["body"] : undefined;
   const stream: unknown = isBlob(body) ? body.stream() : body;
@@ -76,10 +73,7 @@ function isStream(value: unknown): value is AsyncIterable<unknown> {
   return isRecord(value) && typeof Reflect.get(value, Symbol.asyncIterator) === "function";
 }
 
-/**
- * What `respond(response)` asks for (components.md, HTTP interface; leniency as platform.md §4.6: a status as text,
- * no body, `statusCode` by mistake). Throws RangeError for a status outside 100 to 599.
- */
+/** The status may be text. Throws RangeError for a status outside 100 to 599. */
 export function responseOf(given: unknown): HttpResponse {
   const response = isRecord(given) ? given : {};
   const body = bodyOf(response["body"]);
@@ -93,7 +87,7 @@ const MEMBERS = ["status", "statusCode", "headers", "body", "immediate"];
 
 type Header = readonly [name: string, value: string | readonly string[]];
 
-/** Headers as an object, a `Map`, a list of pairs or `Headers` of the web, where a name may come several times. */
+/** Accepts an object, a `Map`, a list of pairs or web `Headers`. Names may repeat. */
 function headersIn({ headers }: Record<string, unknown>): readonly Header[] {
   const given = pairsOf(headers).filter(([, value]) => value !== undefined && value !== null);
   const all = new Map<string, { readonly name: string; readonly values: string[]; isList: boolean }>();
@@ -116,7 +110,6 @@ function isIterable(value: object): value is Iterable<unknown> {
   return typeof Reflect.get(value, Symbol.iterator) === "function";
 }
 
-/** What of the members of a response does nothing, or is sent as something that nobody wants. */
 function oddMembersOf({ status, statusCode, headers, body }: Record<string, unknown>): readonly string[] {
   const given = pairsOf(headers);
   const isNone = headers !== undefined && headers !== null && given.length === 0 && (typeof headers !== "object" || Array.isArray(headers));
@@ -137,7 +130,7 @@ function oddMembersOf({ status, statusCode, headers, body }: Record<string, unkn
   ];
 }
 
-/** For its author: what of a response is not sent, and why. A length is: its own. */
+/** Returns lines for the author. `content-length` is skipped, because the server sends its own. */
 export function unsentOf(response: unknown): readonly string[] {
   if (response === undefined || response === null) return [];
   if (!isRecord(response) || (Object.keys(response).length > 0 && !MEMBERS.some((name) => name in response)))

@@ -5,22 +5,16 @@ import { isRecord } from "../../domain/json.ts";
 import { RUN_FILES, type RunFileRequest } from "../../domain/run-files.ts";
 import type { TemporaryFolder } from "./tmp-folder.ts";
 
-/** Asks the host, which keeps the files of the run. */
 type AskHost = (request: RunFileRequest) => Promise<unknown>;
 
-/** How a file is told from what it becomes. */
 interface Seen {
   readonly isFolder: boolean;
   readonly size: number;
   readonly stamp: string;
 }
 
-/**
- * What `/tmp` is for one call of a step: a folder that has what the steps before it have left. What the call has changed
- * is handed to the host at its end.
- */
+/** `/tmp` for one call of a step. It starts with the files of earlier steps and sends changes to the host at the end. */
 export class RunFolder {
-  /** Where `/tmp` leads. */
   readonly path: string;
   readonly #ask: AskHost;
   readonly #isEmpty: boolean;
@@ -34,7 +28,6 @@ export class RunFolder {
     this.#isOfProcess = isOfProcess;
   }
 
-  /** Makes what the steps before have left. */
   async fetch(): Promise<void> {
     if (this.#isEmpty) return;
     await mkdir(this.path, { recursive: true });
@@ -63,7 +56,7 @@ export class RunFolder {
     if (isExecutable) await chmod(place, 0o755);
   }
 
-  /** Hands over what is new, what is another and what is gone. `note`: tells its author what is not kept. */
+  /** `note` receives lines about entries that are not kept. Throws RangeError when the files are too large. */
   async keep(note: (text: string) => void): Promise<void> {
     const now = await this.#look(note);
     const bytes = [...now.values()].reduce((sum, { size }) => sum + size, 0);
@@ -95,13 +88,13 @@ export class RunFolder {
     }
   }
 
-  /** The process may have others to run. Programs find a folder there all the same. */
+  /** Later calls need an empty folder, and programs need an existing one. */
   async clear(): Promise<void> {
     await rm(this.path, { recursive: true, force: true });
     if (this.#isOfProcess) await mkdir(this.path);
   }
 
-  /** Path → what it is now; folders before what is in them. */
+  /** Folders precede their contents. */
   async #look(note: (text: string) => void = () => {}): Promise<Map<string, Seen>> {
     const found = new Map<string, Seen>();
     const look = async (folder: string): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
- * What Node lets components do past its permission model: signals, the debugger, flags that write files, reports,
- * priorities, handles that make sockets of paths. Each is taken away on the object that does it, before any component
- * runs, whatever it is reached by. It is a belt: native code of Node has more corners than a list.
+ * Node's permission model leaves these open: signals, the debugger, flags that write files, reports, priorities, and
+ * handles that make sockets from paths. Each method is replaced on its owner before any component runs. The list does
+ * not cover all native code of Node.
  */
 import childProcess from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
@@ -13,18 +13,18 @@ const { apply, get, set, getPrototypeOf, construct } = Reflect;
 const define = Object.defineProperty;
 
 /**
- * `channel`: the stream to the host, whose handle is of the kind that makes local sockets. `way`: the path of the one that
- * leads to the network, where there is no other.
+ * `channel` is the stream to the host, whose handle can make local sockets. `way` is the door, the only path that may
+ * be connected to. Omitted without a door.
  */
 export function shutDoors(channel: object, way?: string): void {
-  // Programs that it may start are its own to end: no others are in its namespace.
+  // A process that may start programs shares its namespace only with them.
   const startsPrograms = process.argv.includes(PROGRAMS_WORD);
   refuseAll(process, "process", [...(startsPrograms ? [] : ["kill", "_kill"]), "_debugProcess", "_debugEnd"]);
-  // The stream to the host is one; who counts them learns of none.
+  // These lists would contain the stream to the host.
   for (const name of ["_getActiveHandles", "_getActiveRequests"]) define(process, name, { value: () => [], writable: true, configurable: true });
   refuseAll(v8, "v8", ["setFlagsFromString", "setHeapSnapshotNearHeapLimit", "writeHeapSnapshot"]);
   refuseAll(os, "os", ["setPriority"]);
-  // A handle that never began has a pid all the same: that of the group of its maker, or of whatever lay in memory.
+  // A handle without a process also has a pid: its creator's group, or leftover memory.
   if (!startsPrograms) refusePrograms();
   const pipeHandle = prototypeOf(get(channel, "_handle"));
   refuseAll(pipeHandle, "a pipe's handle", ["bind", "fchmod", ...(way === undefined ? ["connect"] : [])]);
@@ -40,14 +40,14 @@ function refusePrograms(): void {
   refuseAll(childProcess, reason, ["spawnSync", "execSync", "execFileSync"]);
 }
 
-/** `name`: the owner's, or the whole reason. */
+/** `name` may be the whole error message. */
 function refuseAll(owner: object | null, name: string, methods: readonly string[]): void {
   if (owner === null) return;
   for (const method of methods) {
     const refuse = (): never => {
       throw Object.assign(new Error(name.includes(" may not ") ? name : `${name}.${method} is not available to components`), { code: "ERR_ACCESS_DENIED" });
     };
-    // Whoever watches what a program does puts something of its own there; what was there before is gone.
+    // Monitoring code may replace the method, but the original is gone.
     define(owner, method, { value: refuse, writable: true, configurable: true });
   }
 }
@@ -55,7 +55,6 @@ function refuseAll(owner: object | null, name: string, methods: readonly string[
 function leaveOneWay(pipeHandle: object, way: string): void {
   const connect: unknown = get(pipeHandle, "connect");
   if (typeof connect !== "function") throw new TypeError("pipes of this Node have no connect");
-  // The door itself, and those of the connections that were granted, in the same folder.
   const isWay = (path: unknown): boolean => typeof path === "string" && (path === way || (path.startsWith(`${way}-`) && !path.slice(way.length).includes("/")));
   define(pipeHandle, "connect", {
     value: function (request: unknown, path: unknown): unknown {
@@ -72,8 +71,8 @@ function prototypeOf(value: unknown): object | null {
 }
 
 /**
- * Packages ask a report for the C library that they run on, and first that it leaves out the network, which takes long;
- * to write one, or to say when and where Node shall, is to write a file anywhere.
+ * Packages read a report to identify the C library, and set `excludeNetwork` because the network part is slow. Writing
+ * or configuring reports could write files anywhere.
  */
 function keepReportsInMemory(): void {
   const { report } = process;
@@ -96,7 +95,7 @@ function keepReportsInMemory(): void {
   define(process, "report", { value: Object.freeze(inMemory), writable: false, configurable: false, enumerable: true });
 }
 
-/** Node's own database opens files without asking the permission model; where no flag takes it away, its classes go. */
+/** Node's SQLite bypasses the permission model. Its classes are removed when no flag disables it. */
 function closeDatabases(): void {
   const sqlite: unknown = get(process, "getBuiltinModule") === undefined ? undefined : process.getBuiltinModule("node:sqlite");
   if (typeof sqlite !== "object" || sqlite === null) return;

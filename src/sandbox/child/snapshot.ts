@@ -1,7 +1,4 @@
-/**
- * Makes a snapshot of the process that runs this: one that starts from it has all modules behind it, which is half of the
- * time that a start takes. Node leaves a few things out of it, and those are put back.
- */
+/** Builds the startup snapshot, which saves half of a start: loading the modules. Each start restores what Node leaves out of it. */
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { Module } from "node:module";
@@ -26,16 +23,16 @@ startupSnapshot.setDeserializeMainFunction(() => {
 
 void compileForCalls().then(tellModules);
 
-/** Whoever makes the snapshot takes out of it what is in it twice: the code of these. */
+/** Prints the loaded modules. The snapshot contains their code twice, and its maker removes one copy. */
 function tellModules(): void {
   writeSync(1, String(Reflect.get(process, "moduleLoadList")));
 }
 
-/** What has run by now is in the snapshot as compiled code: a process that starts from it does not compile that, which is a tenth of its start. */
+/** Functions that have run stay compiled in the snapshot, which saves a tenth of a start. */
 async function compileForCalls(): Promise<void> {
   const stream = new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => done() });
   const pipe = new MessagePipe<unknown, ToHost>(stream, { read: (text) => JSON.parse(text), message: () => {}, broken: () => {} });
-  // A module of Node's loader has no place in a snapshot.
+  // A snapshot cannot contain a module of Node's loader.
   const component: unknown = Reflect.apply(compileFunction(`return ${WARM_UP_COMPONENT};`), undefined, []);
   await rehearse({
     url: "file:///warm-up.mjs",
@@ -47,17 +44,17 @@ async function compileForCalls(): Promise<void> {
   stream.push(null);
   await once(stream, "end");
   stream.destroy();
-  // Up to Node 22 what follows calls through promises cannot be written down. The next call begins it anew.
+  // Up to Node 22, a snapshot cannot contain active async tracking. The next call starts it again.
   currentCall.disable();
 }
 
 function putBackConsole(): void {
   console.Console = Console;
-  // Node leaves a name there that stands for nothing.
+  // Node leaves an unusable value here.
   Reflect.deleteProperty(console, "createTask");
 }
 
-/** What `require.main` is: packages look for the folder of the program, and for where it finds its packages. */
+/** Packages find the program's folder and package paths through `require.main`. */
 function putBackMainModule(): void {
   const [, path = ""] = process.argv;
   const paths: unknown = Reflect.get(Module, "_nodeModulePaths")(dirname(path));

@@ -1,46 +1,41 @@
 import type { StateChanges, StoredValues } from "../../domain/invocation.ts";
 
-/** Who wrote a value that is not settled yet. */
 export interface Writer {
-  /** The call was given up: nothing that it wrote will ever be stored. */
+  /** True when its writes will never be stored. */
   readonly isAbandoned: boolean;
 }
 
-/** A value as its last writer left it. */
 interface Unsettled {
   readonly writer: Writer;
   readonly order: number;
 }
 
 /**
- * The values that `$.service.db` holds, as JSON text: `get` answers at once and hands out fresh copies. All calls of
- * the process share them; who wrote what, and in which order, is kept until it is settled.
+ * Values of `$.service.db` as JSON text, shared by all calls of the process. A write is settled once its call has
+ * reported it. An epoch counts the changes by others that a value includes.
  */
 export class State {
   readonly #values: Map<string, string>;
   readonly #unsettled = new Map<string, Unsettled>();
-  /** Key → order of the newest write that was settled. */
+  /** Key → order of its newest settled write. */
   readonly #settled = new Map<string, number>();
   #order = 0;
-  /** Characters of all keys and values. */
   #size: number;
-  /** Key → as of how many changes of others its value is, where that is not `#epoch`. */
+  /** Key → epoch of its value, when that is not `#epoch`. */
   readonly #asOf = new Map<string, number>();
   readonly #epoch: number;
 
-  /** `epoch`: how many changes the host had seen when these values were copied. */
   constructor(values: Readonly<Record<string, string>>, epoch = 0) {
     this.#values = new Map(Object.entries(values));
     this.#epoch = epoch;
     this.#size = Object.entries(values).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
   }
 
-  /** Characters of all keys and values when this one has become `text`. */
   sizeWith(key: string, text: string): number {
     return this.#size - this.#sizeOf(key) + key.length + text.length;
   }
 
-  /** As of how many changes of others the value of this key is: a value that was made of an older one is as old as that. */
+  /** A value that was made from an older one keeps the older epoch. */
   asOf(key: string): number {
     return this.#asOf.get(key) ?? this.#epoch;
   }
@@ -49,12 +44,12 @@ export class State {
     return this.#values.get(key);
   }
 
-  /** The call that wrote the value of this key and has not been settled. */
+  /** Undefined when the value is settled. */
   writerOf(key: string): Writer | undefined {
     return this.#unsettled.get(key)?.writer;
   }
 
-  /** `undefined` clears the key. `asOf`: that of what the writer knew. Returns the order of this write among all. */
+  /** `undefined` clears the key. `asOf` is the epoch that the writer knew. Returns the position of this write among all writes. */
   write(key: string, text: string | undefined, { writer, asOf }: { writer: Writer; asOf: number }): number {
     this.#put(key, text);
     this.#asOf.set(key, asOf);
@@ -63,7 +58,7 @@ export class State {
     return order;
   }
 
-  /** Whether the write still counts: none that was settled has come after it. */
+  /** Returns false when a newer write is already settled. */
   settle(key: string, order: number): boolean {
     if (this.#unsettled.get(key)?.order === order) this.#unsettled.delete(key);
     if (order <= (this.#settled.get(key) ?? 0)) return false;
@@ -71,12 +66,12 @@ export class State {
     return true;
   }
 
-  /** What another process wrote: whoever has read or written these keys before learns of it from the host. */
+  /** Applies changes by another process. The host detects calls that used older values. */
   patch(changes: StateChanges, epoch: number): void {
     for (const [key, text] of Object.entries(changes)) this.#replace(key, text, epoch);
   }
 
-  /** What is stored, after a call that had not known of it was given up. Values that were made of it stay: they count. */
+  /** Puts back stored values after a call that did not know them was discarded. Values that already include them stay. */
   restore(stored: StoredValues): void {
     for (const [key, { text, epoch }] of Object.entries(stored)) if (this.asOf(key) < epoch) this.#replace(key, text, epoch);
   }
@@ -99,7 +94,7 @@ export class State {
   }
 }
 
-/** JSON text of a value; `undefined` for what JSON leaves out. Throws TypeError naming `what`. */
+/** Returns undefined when JSON omits the value. Throws TypeError that names `what`. */
 export function jsonText(value: unknown, what: string): string | undefined {
   try {
     return JSON.stringify(value);

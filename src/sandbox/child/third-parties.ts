@@ -8,12 +8,12 @@ import { MOST_RECORDED_BYTES } from "../../domain/exchange.ts";
 import { isRecord } from "../../domain/json.ts";
 import { type Call, currentCall } from "./call.ts";
 
-/** Requests of one call to third parties: written down, or answered from what was written down. */
+/** Requests of one call: recorded, or answered from a recording. */
 export class CallExchanges {
   readonly exchanges: Exchange[] = [];
   readonly #wishes: ThirdParties;
   readonly #pending = new Set<Promise<void>>();
-  /** Answers that were given already: the same request may be made again, and is answered by the next. */
+  /** Answers that were given. A repeated request gets the next one. */
   readonly #used = new Set<Exchange>();
   #bytes = 0;
 
@@ -25,7 +25,6 @@ export class CallExchanges {
     return this.#wishes.kind === "answered";
   }
 
-  /** What was recorded for the same request. */
   answerTo(request: Asked): Exchange | undefined {
     const same = this.#wishes.kind === "answered" ? this.#wishes.exchanges.filter((one) => isSame(one, request)) : [];
     const found = same.find((one) => !this.#used.has(one)) ?? same.at(-1);
@@ -33,17 +32,16 @@ export class CallExchanges {
     return found;
   }
 
-  /** Takes an answer that comes in. */
   record(exchange: Promise<Exchange>): void {
     const recording = exchange
       .then((answered) => this.#keep(answered))
-      // One that was cut off is no answer: a retry is told that it was not recorded.
+      // A response that breaks off is not recorded.
       .catch(() => {})
       .finally(() => this.#pending.delete(recording));
     this.#pending.add(recording);
   }
 
-  /** Answers that the component has got are noted by then, but for one that never ends. */
+  /** Resolves when all answers are recorded, or after `SETTLE_MS`. */
   async settled(): Promise<void> {
     const late = new AbortController();
     const given = sleep(SETTLE_MS, undefined, { signal: late.signal }).catch(() => {});
@@ -70,7 +68,6 @@ const calls = new WeakMap<object, CallExchanges>();
 let isWatching = false;
 const asked = new Map<string, Promise<{ readonly call: CallExchanges; readonly request: Asked }>>();
 
-/** From now on requests of this call are seen. */
 export function watchThirdParties(call: object, wishes: ThirdParties): CallExchanges {
   const exchanges = new CallExchanges(wishes);
   calls.set(call, exchanges);
@@ -80,7 +77,6 @@ export function watchThirdParties(call: object, wishes: ThirdParties): CallExcha
 
 const hosts = new WeakSet<object>();
 
-/** From now on the host answers requests of this call, in place of whoever they are for. */
 export function askHost(call: Call): void {
   hosts.add(call);
   watch();
@@ -102,7 +98,7 @@ function answerOf(answer: unknown): OutsideAnswer {
 
 let isCutOff = false;
 
-/** From now on nobody is asked, whoever it is that asks: neither by a call, nor by what is loaded. */
+/** From now on, requests fail unless a recording or the host answers them, even those of code that is loading. */
 export function cutOff(): void {
   isCutOff = true;
   watch();
@@ -118,7 +114,7 @@ function watch(): void {
   if (isWatching) return;
   isWatching = true;
   const [client, fetches] = [new ClientRequestInterceptor(), new FetchInterceptor()];
-  // One that fetch has decoded says no more how it was encoded.
+  // `fetch` has decoded the body, so its encoding headers do not apply.
   for (const { interceptor, isDecoded } of [
     { interceptor: client, isDecoded: false },
     { interceptor: fetches, isDecoded: true },
@@ -168,7 +164,6 @@ async function exchangeOf(request: Asked, response: Response, isDecoded: boolean
   for await (const chunk of response.body ?? []) {
     bytes.push(chunk);
     count += chunk.length;
-    // The rest of a download that is not kept anyway is not read.
     if (count > MOST_RECORDED_BYTES) return { ...base, body: "", isCut: true };
   }
   return { ...base, body: Buffer.concat(bytes).toString("base64") };
@@ -189,7 +184,7 @@ function notRecorded({ method, url }: Pick<Asked, "method" | "url">): Error {
   });
 }
 
-/** Whoever goes past what is watched reaches nobody. */
+/** Code that bypasses the interceptors cannot connect. */
 function shutNetwork(): void {
   Object.defineProperty(Socket.prototype, "connect", {
     configurable: true,

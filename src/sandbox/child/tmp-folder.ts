@@ -1,7 +1,4 @@
-/**
- * Components write to /tmp and read it again (registry.md §5), which on the hosted platform is theirs alone. Here it is
- * the machine's, which no component may touch: paths under it are led to a folder of the process's own.
- */
+/** Components use `/tmp`, which is theirs on the hosted platform. Here it is the machine's, so its paths are redirected to a folder of the process. */
 import fs, { mkdirSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, join, normalize } from "node:path";
@@ -11,29 +8,27 @@ import { ONE_TMP_WORD } from "../protocol.ts";
 import { currentCall } from "./call.ts";
 import { type Callable, textOf, wrap } from "./file-functions.ts";
 
-/** Where a path leads. */
 type Led = (path: unknown) => unknown;
 
-/** Functions whose second value is a path as well. */
+/** Functions whose second argument is also a path. */
 const TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
 
-/** Where the process is. Its code may go elsewhere. */
+/** The process's start folder. Its code may change the working directory. */
 let folder = "";
 
-/** Where `/tmp` leads. */
 export interface TemporaryFolder {
   readonly path: string;
-  /** Programs and native code see it as well: it is that of the process, in which there is one call at a time then. */
+  /** True when programs and native code see it too. The process then runs one call at a time. */
   readonly isOfProcess: boolean;
 }
 
-/** The `/tmp` of a step that shares one with the other steps of its run. */
+/** The `/tmp` that the steps of a run share. */
 export function temporaryFolderFor(call: InvocationId): TemporaryFolder {
   const isOfProcess = process.argv.includes(ONE_TMP_WORD);
   return { path: isOfProcess ? join(folder, "tmp") : join(folder, "runs", call), isOfProcess };
 }
 
-/** Leads /tmp to that of the call, or to the folder `tmp` beside what is running. */
+/** `/tmp` leads to the call's folder, or else to the process's `tmp` folder. */
 export function redirectTmp(): void {
   folder = process.cwd();
   const home = dirname(dirname(dirname(folder)));
@@ -50,7 +45,7 @@ export function redirectTmp(): void {
     const text = textOf(path);
     if (text === undefined) return path;
     const shared = currentCall.getStore()?.temporaryFolder;
-    // As `os.tmpdir()` names it.
+    // A path from `os.tmpdir()`.
     if (shared !== undefined && shared !== target && text.startsWith(target)) {
       const plain = normalize(text);
       if (within(target, plain)) return to(shared, plain.slice(target.length));

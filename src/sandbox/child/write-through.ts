@@ -2,20 +2,17 @@ import fs from "node:fs";
 import { codeOf } from "../../domain/errors.ts";
 
 /**
- * How often it is tried while the other side reads nothing: two seconds at least. What a process that ends has not written by
- * then is lost, and a server with other work, on a machine with other work, may read nothing for tens of milliseconds.
+ * Attempts while the other side reads nothing: at least two seconds. A busy server may pause for tens of milliseconds,
+ * and a process that ends loses what it has not written.
  */
 const MOST_TRIES = 10_000;
 const TRY_AGAIN_MS = 0.2;
-/** As it is before a component replaces it. */
+/** Taken before a component can replace it. */
 const { writeSync } = fs;
-/** Made when it is first waited on: a snapshot holds no shared memory. */
+/** A snapshot cannot contain shared memory. */
 let never: Int32Array<SharedArrayBuffer> | undefined;
 
-/**
- * Writes straight to a file descriptor of a pipe: waits while the pipe is full, as long as the other side reads on.
- * Returns how many bytes have left.
- */
+/** Waits while the pipe is full, if the other side keeps reading. Returns the number of bytes written. */
 export function writeThrough(fd: number, bytes: Uint8Array): number {
   let written = 0;
   for (let tries = 0; written < bytes.length && tries < MOST_TRIES; tries++) {
@@ -33,7 +30,7 @@ function waitALittle(): void {
   Atomics.wait(never, 0, 0, TRY_AGAIN_MS);
 }
 
-/** `undefined`: no more can be written, of which the stream tells. */
+/** Undefined when nothing more can be written. The stream reports the error. */
 function tryToWrite(fd: number, bytes: Uint8Array, from: number): number | undefined {
   try {
     return writeSync(fd, bytes, from);
