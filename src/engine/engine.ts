@@ -54,13 +54,11 @@ import { SharedStores } from "./sources/shared-stores.ts";
 import { type ExportWishes, type ExportedSource, exportSource } from "./sources/transfer.ts";
 import type { Timer, UnreadableTimer } from "../ports/timer-store.ts";
 
-/** Receivers that do not answer hold up a stop no longer than this. */
+/** Receivers that do not answer delay a stop by at most this. */
 const DELIVERY_GRACE_MS = 1000;
 
-/** The callbacks are the engine's own. */
 type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed" | "credentials" | "processes">;
 
-/** The verbs bound to one set of plugs: what every door is handed. */
 export class Engine {
   readonly #ports: EnginePorts;
   readonly #sources = new HostedSources();
@@ -69,44 +67,32 @@ export class Engine {
   readonly #deliverer: Deliverer;
   readonly #postponed: PostponedEmitter;
   readonly #over = new AbortController();
-  /** Where steps of workflows are loaded. */
   readonly #stepBench: Workbench;
-  /** Who owns this server. */
   readonly owner: Identity;
-  /** Code that is saved here, with what registries hold. */
   readonly components: Components;
-  /** Where components are looked at, configured and run without being deployed. */
   readonly workbench: Workbench;
   readonly registries: Registries;
-  /** What sources have done. */
   readonly history: History;
-  /** Triggers of earlier calls, once more. */
   readonly replays: Replays;
-  /** What sources have emitted. */
   readonly events: KeptEvents;
-  /** Webhooks and subscriptions. */
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
-  /** Credentials for apps. */
   readonly accounts: Accounts;
-  /** Accounts on their way. */
   readonly oauthFlows: OAuthFlows;
-  /** Third parties. */
   readonly apps: Apps;
   readonly sharedStores: SharedStores;
   readonly apiKeys: ApiKeys;
-  /** The codes that sources ran on. */
   readonly versions: Versions;
   readonly workflows: Workflows;
   #chores: Promise<unknown> = Promise.resolve();
-  /** Requests that an earlier server had acknowledged. Read before anybody can call: one of this server is run by whoever accepts it. */
+  /** Requests that an earlier server acknowledged. Read before this server accepts requests, since those are run by their acceptor. */
   #leftRequests: readonly PendingRequest[] = [];
 
-  /** Loads the records of all sources. They can be called; nothing happens by itself before `open`. */
+  /** Sources can be called afterwards; timers, deliveries and recovery start with `open`. */
   static async start(given: GivenPorts): Promise<Engine> {
     const { store } = given;
     const engine = new Engine(given, await store.identity());
-    // First, as the triggers of a workflow go with it.
+    // First, because this also deletes the triggers of unfinished workflows.
     await store.dropUnfinished(await store.listUnfinished());
     const sources = await store.listSources();
     for (const stored of sources) engine.#sources.add(new LiveSource(engine.#ports, stored));
@@ -117,7 +103,7 @@ export class Engine {
     return engine;
   }
 
-  /** Fires timers and takes up what an earlier server left. Endpoints have to answer by now: hooks call them. */
+  /** Endpoints must already answer, because hooks call them. */
   async open(): Promise<void> {
     this.#scheduler.start(await this.#ports.store.listTimers(this.#sources.ids));
     await this.workflows.open();
@@ -173,18 +159,16 @@ export class Engine {
     );
   }
 
-  /** All sources but those that are being deployed and those that belong to a workflow, the newest first. */
+  /** Excludes sources that are being deployed and triggers of workflows. Newest first. */
   newestSources(): readonly LiveSource[] {
     return this.#sources.newestFirst().filter(({ isShown, outline }) => isShown && outline.workflowId === undefined);
   }
 
-  /** Processes of sources that there are now, that there may be, and how many more are waited for. */
   get processes(): { readonly count: number; readonly most: number; readonly waiting: number } {
     const { count, waiting } = this.#ports.processes;
     return { count, most: this.#ports.settings.maxProcesses, waiting };
   }
 
-  /** Calls of all sources that run, and that wait for their turn. */
   get load(): LiveSource["load"] {
     let [running, waiting] = [0, 0];
     for (const { load } of this.#sources.all()) [running, waiting] = [running + load.running, waiting + load.waiting];
@@ -195,24 +179,21 @@ export class Engine {
     return this.#ports.feed;
   }
 
-  /** Where an endpoint, or what waits for a request, is reached. */
   get endpointUrl(): (key: string) => string {
     return (key) => this.#ports.settings.endpointUrl(key);
   }
 
-  /** Callers may have modules loaded before the component. */
   get allowsImports(): boolean {
     return this.#ports.settings.allowsImports;
   }
 
-  /** Asks the app of an account whether it takes it. Throws PD_ACCOUNT_NOT_FOUND, PD_BAD_INPUT. */
+  /** Throws PD_ACCOUNT_NOT_FOUND, PD_BAD_INPUT. */
   async testAccount(idOrName: string, probe: AppProbe | undefined): Promise<AccountTest> {
     const { credentials, prober } = this.#ports;
     const published = { workbench: this.workbench, registries: this.registries };
     return testAccount({ credentials, prober, askPublished: (account) => askPublished(published, account) }, await this.accounts.find(idOrName), probe);
   }
 
-  /** An app as a component uses it. Throws what finding its code throws. */
   async appOfComponent(slug: string, code: DeployRequest["code"]): Promise<App | undefined> {
     return this.apps.find(slug, code.kind === "saved" ? code.component.code : (await resolveCode(this.#ports, code)).code);
   }
@@ -221,43 +202,40 @@ export class Engine {
     return deploy(this.#ports, this.#hosting, request);
   }
 
-  /** Deploys a source that comes from another server, or updates the one that has its slug. */
   importSource(request: ImportRequest): Promise<LiveSource> {
     return importSource(this.#ports, this.#hosting, request);
   }
 
-  /** By id, slug or name. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
+  /** Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
   find(word: string, attempted = "find source", isExact = false): LiveSource {
     return this.#sources.find(word, { attempted, isExact });
   }
 
-  /** A source or a workflow, by id, slug or name: both emit and are listened to. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
+  /** Finds a source or a workflow. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
   findDeployed(word: string, attempted: string, isExact = false): Pick<DeployedComponent, "id" | "slug"> {
     const live = this.#sources.byIdOrSlug(word) ?? theNamed([...this.workflows.named(), ...this.#sources.named()], word, { attempted, isExact }).live;
     return live instanceof LiveSource ? live.outline : live.source;
   }
 
-  /** Whether a source, a trigger or a workflow has this id. */
   isDeployed(id: string): boolean {
     return (isDeployedId(id) && this.#sources.byId(id) !== undefined) || this.workflows.concurrencyOf(id) !== undefined;
   }
 
-  /** Timers of these sources. */
   timersOf(sources: readonly LiveSource[]): Promise<readonly Timer[]> {
     return this.#ports.store.listTimers(sources.map(({ outline }) => outline.id));
   }
 
-  /** Timers of these sources that do not fire, since their rows cannot be read. */
+  /** Timers that do not fire because their rows cannot be read. */
   unreadableTimersOf(sources: readonly LiveSource[]): Promise<readonly UnreadableTimer[]> {
     return this.#ports.store.listUnreadableTimers(sources.map(({ outline }) => outline.id));
   }
 
-  /** What a source has stored: key → JSON text. */
+  /** Key → JSON text. */
   stateOf({ outline }: LiveSource): Promise<Readonly<Record<string, string>>> {
     return this.#ports.store.readState(outline.id);
   }
 
-  /** What these sources have done lately; those that are gone are left out. */
+  /** Leaves out sources that no longer exist. */
   activityOf(ids: readonly string[]): Promise<readonly SourceActivity[]> {
     const known = new Set<string>(ids);
     return activityOf(
@@ -266,7 +244,6 @@ export class Engine {
     );
   }
 
-  /** As another server can take it over. */
   export(live: LiveSource, wishes: ExportWishes): Promise<ExportedSource> {
     return exportSource(this.#ports.store, live, wishes);
   }
@@ -276,13 +253,13 @@ export class Engine {
     return update(this.#ports, this.#hosting, { live, request });
   }
 
-  /** Back to an earlier code; without a number to the one before today's. It becomes a version of its own. Throws PD_NOT_FOUND. */
+  /** Deploys earlier code as a new version. Without `number`, the code before the current one. Throws PD_NOT_FOUND. */
   async rollback(live: LiveSource, number: number | undefined, by: Pick<UpdateRequest, "isForeign" | "isForced"> = {}): Promise<LiveSource> {
     const { component } = await this.versions.target(live, number);
     return this.update(live, { ...by, version: component });
   }
 
-  /** Whatever the source runs on from now on is debugged over this link, or by nobody. Throws PD_CONFLICT and PD_BAD_INPUT. */
+  /** Attaches a debugger to the current and later versions, or detaches it when `link` is undefined. Throws PD_CONFLICT and PD_BAD_INPUT. */
   async debug(live: LiveSource, link: DebugLink | undefined): Promise<void> {
     refuseTrigger(live, "debug");
     return debug(this.#sources, live, link);
@@ -293,23 +270,21 @@ export class Engine {
     return deleteSource(this.#ports, this.#hosting, { live, force });
   }
 
-  /** Emits the component's own example in place of a run. Throws PD_BAD_INPUT when it has none. */
+  /** Throws PD_BAD_INPUT when the component has no `sampleEmit`. */
   emitSample(live: LiveSource): Promise<CommittedRun> {
     if (live.definition.hasSample !== true) throw new PdError("PD_BAD_INPUT", `Cannot emit a sample event of ${live.source.slug}: it has no sampleEmit`);
     return live.invoke({ kind: "sample" });
   }
 
-  /** Runs now; without an event as its timer would, or as an empty request would. */
   async run(live: LiveSource, event: JsonValue | undefined): Promise<CommittedRun> {
     return live.invoke({ kind: "manual", event: event ?? (await manualEvent(this.#ports, live)) });
   }
 
-  /** Whether an active source is reached under this key. */
   hasEndpoint(endpointKey: string): boolean {
     return this.#sources.byEndpoint(endpointKey)?.source.active === true;
   }
 
-  /** `undefined`: no source is reached under this key. */
+  /** Undefined when no active source has this key. */
   async accept(endpointKey: string, trigger: HttpTrigger): Promise<HttpResponse | undefined> {
     const live = this.#sources.byEndpoint(endpointKey);
     if (live?.source.active !== true) return undefined;
@@ -317,14 +292,14 @@ export class Engine {
     return answer ?? this.#acceptor.accept(live, trigger);
   }
 
-  /** Calls in flight finish; after `graceMs` they are interrupted. The ports' signal has to be aborted before. */
+  /** Lets calls in flight finish and interrupts them after `graceMs`. Abort the ports' signal first. */
   async stop(graceMs: number): Promise<void> {
     const { clock } = this.#ports;
     await Promise.all([this.#scheduler[Symbol.asyncDispose](), this.#postponed[Symbol.asyncDispose]()]);
     this.#ports.feed.endAll();
     const grace = new AbortController();
     this.#ports.processes.close(new PdError("PD_STOPPING", "Cannot start a process: the server is stopping"));
-    // What is cut off on its way to a webhook is sent again, under the same id.
+    // An interrupted delivery to a webhook is sent again after the next start, under the same id.
     const delivered = this.#deliverer.stop(Math.min(graceMs, DELIVERY_GRACE_MS));
     const stopped = Promise.all([...[...this.#sources.all()].map((live) => live.stop()), this.workflows.stop()]);
     const { credentials } = this.#ports;
@@ -354,7 +329,6 @@ export class Engine {
   }
 }
 
-/** What belongs to a workflow is changed with it. */
 function refuseTrigger({ outline: { id, workflowId } }: LiveSource, attempted: string): void {
   if (workflowId === undefined) return;
   throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${id}: it is a trigger of workflow ${workflowId}`, {

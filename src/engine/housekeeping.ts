@@ -8,15 +8,14 @@ import type { HostedSources } from "./sources/hosted-sources.ts";
 import type { Workbench } from "./workbench/workbench.ts";
 
 const PRUNE_EVERY_MS = 60_000;
-/** Between the steps of one pruning, so that commits get their turn. */
+/** Pause between steps, so that commits are not delayed. */
 const PRUNE_PAUSE_MS = 20;
-/** Mostly nothing is to be removed: then nothing is written. One look holds up the server for a few milliseconds at most. */
+/** Ids per query. Usually nothing has to be removed, so nothing is written. One query blocks the server for a few milliseconds at most. */
 const LOOK_AT_TOGETHER = 10;
 const COOL_DOWN_EVERY_MS = 2000;
 const LOOK_AT_TOKENS_EVERY_MS = 60_000;
 const LOOK_AT_TOKENS_AT_MOST_EVERY_MS = 2000;
 
-/** Removes what is older or more than the retention allows, in small steps, until the server stops. */
 export async function keepPruned(
   { store, clock, log, settings, signal }: Pick<EnginePorts, "store" | "clock" | "log" | "signal"> & { readonly settings: Pick<EngineSettings, "retention"> },
   deployed: () => readonly DeployedId[],
@@ -44,7 +43,6 @@ export async function keepPruned(
   }
 }
 
-/** Ends the processes of sources that have nothing to do, until the server stops. */
 export async function keepCool({ clock, settings, signal }: EnginePorts, sources: HostedSources, benches: readonly Workbench[]): Promise<void> {
   while (!signal.aborted) {
     await clock.sleepUntil(clock.now() + Math.min(COOL_DOWN_EVERY_MS, settings.idleMs), signal);
@@ -53,10 +51,7 @@ export async function keepCool({ clock, settings, signal }: EnginePorts, sources
   }
 }
 
-/**
- * Renews the tokens of accounts that what is active uses, until the server stops: no run has to wait for a provider, and
- * a grant that ends when nobody uses it does not end.
- */
+/** Renews the tokens of accounts in use before they expire. Runs then do not wait for a provider, and grants that expire without use stay valid. */
 export async function keepRenewed(
   { store, credentials, clock, log, signal }: Pick<EnginePorts, "credentials" | "clock" | "log" | "signal"> & { readonly store: AccountStore },
   accountsInUse: () => Promise<readonly string[]>,
@@ -68,7 +63,7 @@ export async function keepRenewed(
       const used = new Set(renewable.length === 0 ? [] : await accountsInUse());
       const accounts = renewable.filter(({ id }) => used.has(id));
       due = accounts.flatMap(({ oauth }) => (oauth === undefined ? [] : (dueAt(oauth) ?? [])));
-      // Nobody waits here: a provider that is slow holds up no other.
+      // Not awaited: a slow provider must not delay the others.
       for (const account of accounts.filter(({ id }) => credentials.canTry(id)))
         credentials.fresh(account).catch((error: unknown) => {
           if (!signal.aborted) log.warn("the tokens of an account could not be renewed ahead", { account: account.name, reason: messageOf(error) });
@@ -77,7 +72,7 @@ export async function keepRenewed(
       log.error("accounts could not be looked at for tokens that end", { reason: messageOf(error) });
     }
     const now = clock.now();
-    // Tokens that live for seconds would keep it busy: who uses them renews them.
+    // Tokens that live for seconds would keep this loop busy. They are renewed when they are used.
     const next = Math.min(now + LOOK_AT_TOKENS_EVERY_MS, ...due.filter((at) => at > now));
     await clock.sleepUntil(Math.max(next, now + LOOK_AT_TOKENS_AT_MOST_EVERY_MS), signal);
   }

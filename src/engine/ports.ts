@@ -18,7 +18,6 @@ import type { ProcessBudget } from "./runs/process-budget.ts";
 import type { Credentials } from "./accounts/credentials.ts";
 import type { EventFeed } from "./runs/event-feed.ts";
 
-/** Everything that the engine is given, and makes itself: each room says what it needs of it. */
 export interface EnginePorts {
   readonly store: Store;
   readonly runner: Runner;
@@ -33,16 +32,13 @@ export interface EnginePorts {
   readonly oauth: OAuthServer;
   readonly mailer: Mailer;
   readonly prober: Prober;
-  /** Accounts for calls: the engine's own. */
   readonly credentials: Credentials;
   readonly runFiles: RunFiles;
   readonly meter: Meter;
   readonly settings: EngineSettings;
-  /** Places for processes of sources: the engine's own. */
   readonly processes: ProcessBudget;
-  /** Told who got a delivery that is due. */
+  /** Called with the listeners that have a due delivery. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
-  /** Told that a run has postponed events. */
   readonly onPostponed: () => void;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;

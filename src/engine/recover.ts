@@ -10,7 +10,7 @@ import { runUntilStored } from "./requests/pending.ts";
 import type { LiveSource } from "./runs/live-source.ts";
 import type { HostedSources } from "./sources/hosted-sources.ts";
 
-/** Runs of timers that an earlier server did not finish: each instant fires at most once, so they are recorded, not repeated. */
+/** Timer runs that an earlier server did not finish are recorded as interrupted and not repeated, because each instant fires at most once. */
 export async function settleRunningInstants({ store, clock }: EnginePorts, of: readonly DeployedId[]): Promise<void> {
   for (const instant of await store.listRunning(of)) {
     const { sourceId, prop, plannedAt } = instant;
@@ -37,13 +37,13 @@ export async function settleRunningInstants({ store, clock }: EnginePorts, of: r
   }
 }
 
-/** A version that was cut off before it was stored is known by its calls alone: its number is theirs also when they are many runs ago. */
+/** A version that was interrupted before it was stored is known only from its calls. Stores its number, so that it outlives their records. */
 export async function keepSeenVersions(ports: Pick<EnginePorts, "store" | "log">, sources: readonly Pick<StoredSource, "outline">[]): Promise<void> {
   const seen = sources.filter(({ outline: { version, highestVersion } }) => highestVersion > version);
   await Promise.all(seen.map(({ outline }) => giveUpVersion(ports, outline, outline.highestVersion)));
 }
 
-/** Sources whose change was cut off after `deactivate` had run. Their hooks may call their own endpoints. */
+/** Activates sources whose change was interrupted after `deactivate` had run. Endpoints must already answer, because hooks may call their own. */
 export async function activateCutOff(ports: EnginePorts, sources: HostedSources): Promise<void> {
   const due = await ports.store.listActivateDue(sources.ids).catch((error: unknown) => {
     ports.log.error("it cannot be read which changes of sources were cut off", { reason: messageOf(error) });
@@ -51,7 +51,7 @@ export async function activateCutOff(ports: EnginePorts, sources: HostedSources)
   });
   const cutOff = due.flatMap((id) => sources.byId(id) ?? []);
   const reactivateIfDue = async (live: LiveSource): Promise<void> => {
-    // Somebody may have changed it meanwhile, and have brought its hooks to an end.
+    // Another change may have run the hooks in between.
     const isDue = (await ports.store.listActivateDue([live.outline.id])).length > 0;
     if (isDue) await reactivate(ports, live);
   };
@@ -66,7 +66,6 @@ export async function activateCutOff(ports: EnginePorts, sources: HostedSources)
   );
 }
 
-/** They begin in their order. */
 export function runPending(ports: EnginePorts, sources: HostedSources, requests: readonly PendingRequest[]): void {
   for (const request of requests) {
     const live = sources.byId(request.sourceId);
@@ -76,7 +75,7 @@ export function runPending(ports: EnginePorts, sources: HostedSources, requests:
       ports.log.warn("a stored request waits", { id: request.id, reason: unreadable });
       continue;
     }
-    // What a component answered by itself before the stop is not known any more.
+    // The response that a component gave itself before the stop is lost.
     const isDefault = live.definition.props.some((prop) => prop.kind === "http" && !prop.customResponse);
     runUntilStored(ports, live, { ...request, ...(isDefault ? { responseStatus: () => 200 } : {}) }).catch((error: unknown) =>
       ports.log.warn("a stored request waits", { id: request.id, reason: messageOf(error) }),

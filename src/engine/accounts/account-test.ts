@@ -6,14 +6,13 @@ import type { Prober } from "../../ports/prober.ts";
 import type { Credentials } from "./credentials.ts";
 
 export interface AccountTest {
-  /** `unknown`: nobody could be asked. */
+  /** `unknown` when the app could not be asked. */
   readonly verdict: Verdict | "unknown";
-  /** What was asked, without what stands behind `?`; secret fields by their names. */
+  /** Without its query, and with the names of secret fields in place of their values. */
   readonly asked?: string;
   readonly reason: string;
 }
 
-/** What published code of an app gets with an account. */
 export interface PublishedAnswer {
   readonly verdict: Verdict;
   readonly reason: string;
@@ -25,11 +24,14 @@ interface AskPorts {
 }
 
 interface TestPorts extends AskPorts {
-  /** What published components of its app get with an account; `undefined`: there are none to ask. */
+  /** Undefined when no published component can be asked. */
   askPublished(account: AccountContent): Promise<PublishedAnswer | undefined>;
 }
 
-/** Asks the app whether it takes an account, or has published code of it ask; with new tokens where the old ones are refused. Throws PD_BAD_INPUT for a probe that cannot be sent. */
+/**
+ * Asks the app, or published code of it, whether it accepts the account. Retries with new tokens after a refusal. Throws PD_BAD_INPUT for a probe that cannot
+ * be sent.
+ */
 export async function testAccount(ports: TestPorts, account: AccountContent, given?: AppProbe): Promise<AccountTest> {
   const known = await knownApp(account.app);
   const probe = given ?? known?.probe;
@@ -51,7 +53,7 @@ function notAsked({ app }: AccountContent): AccountTest {
   return { verdict: "unknown", reason: `it is not known what to ask ${app}: give an address of it that wants credentials` };
 }
 
-/** Addresses and headers have keys in them: what is told of them shows the names of secret fields, never what they hold. */
+/** Addresses and headers contain keys. The result shows names of secret fields, never their values. */
 async function ask(
   { credentials, prober }: AskPorts,
   { probe, known }: { probe: AppProbe; known: KnownApp | undefined },

@@ -15,7 +15,7 @@ import type { AccountStore } from "../../ports/account-store.ts";
 
 export interface AccountChange {
   readonly name?: string;
-  /** Fields that get another value; those with null go. */
+  /** Fields to change. `null` removes a field. */
   readonly credentials?: JsonObject;
 }
 
@@ -25,11 +25,10 @@ export interface AccountPorts {
   readonly store: AccountStore & Pick<ComponentStore, "listSources">;
   readonly clock: Clock;
   readonly credentials: Credentials;
-  /** Slugs of workflows that use this account. */
+  /** Slugs of workflows. */
   readonly workflowsWith: (id: string) => Promise<readonly string[]>;
 }
 
-/** Credentials for apps, kept once and named by the components that use them. */
 export class Accounts {
   readonly #ports: AccountPorts;
 
@@ -37,12 +36,11 @@ export class Accounts {
     this.#ports = ports;
   }
 
-  /** Of one app, or all. */
   async list(app: string | undefined): Promise<readonly Account[]> {
     return (await this.#ports.store.listAccounts()).filter((account) => app === undefined || account.app === app);
   }
 
-  /** By id, or by a name that one account has. Throws PD_ACCOUNT_NOT_FOUND. */
+  /** Throws PD_ACCOUNT_NOT_FOUND, and PD_CONFLICT when several accounts have this name. */
   async find(idOrName: string): Promise<Account> {
     const byId = await this.#ports.store.getAccount(idOrName);
     const named = byId === undefined ? (await this.list(undefined)).filter(({ name }) => name === idOrName) : [byId];
@@ -55,7 +53,7 @@ export class Accounts {
     return account;
   }
 
-  /** Without a name it is called like its app, with a number when that is taken. Throws PD_BAD_INPUT, PD_CONFLICT. */
+  /** Without a name, uses the app's name, with a number when that is taken. Throws PD_BAD_INPUT, PD_CONFLICT. */
   async connect(app: string, credentials: JsonObject, name: string | undefined): Promise<AccountContent> {
     await this.check(app, name);
     if (Object.keys(credentials).length === 0)
@@ -63,14 +61,14 @@ export class Accounts {
     return this.keep({ app, credentials: withDefaults(await knownApp(app), credentials), ...(name === undefined ? {} : { name }) });
   }
 
-  /** Throws PD_BAD_INPUT for what can be no app, PD_CONFLICT for a name that is taken. */
+  /** Throws PD_BAD_INPUT for an invalid app, PD_CONFLICT when the name is taken. */
   async check(app: string, name: string | undefined): Promise<void> {
     if (!isAppSlug(app)) throw new PdError("PD_BAD_INPUT", `Cannot connect ${JSON.stringify(app)}: an app's slug has letters, digits and _`);
     if ((await this.list(app)).some((account) => account.name === name))
       throw new PdError("PD_CONFLICT", `Cannot keep an account of ${app} as ${JSON.stringify(name)}: another has this name`);
   }
 
-  /** A new account, or new credentials for the one before. Throws PD_CONFLICT, PD_ACCOUNT_NOT_FOUND. */
+  /** Creates an account, or replaces the credentials of `before`. Throws PD_CONFLICT, PD_ACCOUNT_NOT_FOUND. */
   async keep({ before, name, ...rest }: KeptAccount): Promise<AccountContent> {
     const now = this.#ports.clock.now();
     if (before === undefined) {
@@ -106,7 +104,7 @@ export class Accounts {
     return changed;
   }
 
-  /** Throws PD_CONFLICT when sources use it, unless it is forced. */
+  /** Throws PD_CONFLICT when sources or workflows use it, unless `force`. */
   async delete(idOrName: string, force: boolean): Promise<Account> {
     const account = await this.find(idOrName);
     const users = force ? [] : await this.#slugsOfUsers(account.id);
@@ -118,7 +116,6 @@ export class Accounts {
     return account;
   }
 
-  /** Why sources cannot use the accounts that they were given: of each, in their order. */
   async problemsOf(sources: readonly UserOfAccounts[]): Promise<readonly (readonly string[])[]> {
     const used = sources.map(accountsOf);
     if (used.every((ids) => ids.length === 0)) return used;
@@ -134,7 +131,7 @@ export class Accounts {
 
   async #slugsOfUsers(id: string): Promise<readonly string[]> {
     const sources = await this.#ports.store.listSources();
-    // Of one that cannot be read nobody knows.
+    // An unreadable source may use any account.
     const users = sources.filter((stored) => accountsOfStored(stored)?.includes(id) ?? true).map(({ outline }) => outline.slug);
     return [...users, ...(await this.#ports.workflowsWith(id))];
   }
@@ -148,7 +145,7 @@ export class Accounts {
   }
 }
 
-/** A token that is given by hand takes the place of all that OAuth has brought, and is not renewed. */
+/** A token that is given by hand replaces everything from OAuth and is not renewed. */
 function withFields({ oauth, problem, credentials, ...rest }: AccountContent, given: JsonObject): AccountContent {
   const isByHand = oauth !== undefined && (given["oauth_access_token"] !== undefined || given["oauth_refresh_token"] !== undefined);
   const kept = isByHand ? Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKEN_FIELDS.includes(field))) : credentials;
@@ -157,32 +154,29 @@ function withFields({ oauth, problem, credentials, ...rest }: AccountContent, gi
   return { ...rest, ...grant, credentials: merged };
 }
 
-/** A source, as far as it uses accounts. */
 export interface UserOfAccounts {
   readonly source: Pick<DeployedComponent, "configured">;
-  /** With the props that its values have added. */
+  /** Includes the dynamic props. */
   readonly definition: Pick<ComponentDefinition, "props">;
 }
 
-/** Ids of the accounts that a source was given; the values of one that declares no app are not looked at. */
 export function accountsOf({ source, definition }: UserOfAccounts): readonly string[] {
   return definition.props.flatMap((prop) => (prop.kind === "app" ? (accountIdOf(source.configured[prop.name]) ?? []) : []));
 }
 
-/** How given values name accounts. */
 export async function accountFinder(store: Pick<AccountStore, "listAccounts">): Promise<FindAccount> {
   const accounts = await store.listAccounts();
   return (app, idOrName) => accounts.find((account) => account.app === app && (account.id === idOrName || account.name === idOrName));
 }
 
-/** `undefined`: it cannot be read. */
+/** Undefined when the row cannot be read. */
 function accountsOfStored(stored: StoredSource): readonly string[] | undefined {
   try {
     const { source, provenance } = stored;
     return accountsOf({ source, definition: { props: withDynamicProps(provenance.declared.props, source.dynamicProps) } });
   } catch (error) {
     if (error instanceof PdError && error.code === "PD_DATABASE_DAMAGED") return undefined;
-    // It was being deleted while the sources were listed.
+    // The source was deleted while the sources were listed.
     if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND") return [];
     throw error;
   }

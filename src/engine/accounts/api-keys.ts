@@ -7,10 +7,10 @@ interface ApiKeyPorts {
   readonly clock: Clock;
 }
 
-/** Named keys of those who may call the API. Only their hashes are known here. */
+/** Only hashes of keys are stored. */
 export class ApiKeys {
   readonly #ports: ApiKeyPorts;
-  /** Hash of a key that was used → what ends what goes on with it. */
+  /** Hash of a used key → ends the streams that were opened with it. */
   readonly #uses = new Map<string, AbortController>();
 
   constructor(ports: ApiKeyPorts) {
@@ -22,7 +22,7 @@ export class ApiKeys {
     return this.#ports.store.listKeys();
   }
 
-  /** Makes a key, which is shown this once. Throws PD_CONFLICT when the name is taken. */
+  /** `key` is shown only once. Throws PD_CONFLICT when the name is taken. */
   async create({ name, isReadOnly }: Pick<ApiKey, "name" | "isReadOnly">, hashOf: (key: string) => string): Promise<{ made: ApiKey; key: string }> {
     const { clock, store } = this.#ports;
     const key = clock.randomText(32).toLowerCase();
@@ -31,7 +31,7 @@ export class ApiKeys {
     return { made, key };
   }
 
-  /** By id or name; streams that were opened with it end. Throws PD_NOT_FOUND. */
+  /** Ends the streams that were opened with the key. Throws PD_NOT_FOUND. */
   async revoke(idOrName: string): Promise<void> {
     const { store } = this.#ports;
     const revoked = (await store.listKeys()).find(({ id, name }) => id === idOrName || name === idOrName);
@@ -41,9 +41,8 @@ export class ApiKeys {
     throw new PdError("PD_NOT_FOUND", `Cannot revoke key "${idOrName}": none has this id or name`, { fix: "pd keys list" });
   }
 
-  /** `revoked` aborts when it is. */
   async find(hash: string): Promise<(ApiKey & { readonly revoked: AbortSignal }) | undefined> {
-    // Before it is looked for: it may be revoked meanwhile.
+    // Before the lookup, because the key may be revoked during it.
     const { signal } = this.#useOf(hash);
     const found = await this.#ports.store.findKey(hash);
     if (found !== undefined) return { ...found, revoked: signal };

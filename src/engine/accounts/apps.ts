@@ -9,11 +9,10 @@ import type { Registries } from "../code/registries.ts";
 
 export interface App extends KnownApp {
   readonly slug: string;
-  /** `undefined`: nobody can tell. */
+  /** Undefined when unknown. */
   readonly auth: "oauth" | "keys" | undefined;
 }
 
-/** Third parties: what their accounts consist of. */
 export class Apps {
   readonly #ports: { readonly store: Pick<ComponentStore, "listComponents"> };
   readonly #registries: Registries;
@@ -23,14 +22,13 @@ export class Apps {
     this.#registries = registries;
   }
 
-  /** Those that are known, and those that saved components use; by slug. */
   async list(): Promise<readonly App[]> {
     const known = await knownApps();
     const slugs = new Set([...known.keys(), ...(await this.#used())]);
     return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, known.get(slug) ?? { name: slug, fields: [] }));
   }
 
-  /** An app that is not known is looked up in code that uses it, or else in what is published. `undefined`: nothing tells of such an app. */
+  /** An unknown app is derived from code that uses it, or from published code. Undefined when neither mentions it. */
   async find(slug: string, user?: ComponentCode): Promise<App | undefined> {
     if (!isAppSlug(slug)) return undefined;
     const known = await knownApp(slug);
@@ -44,7 +42,7 @@ export class Apps {
     return (await this.#ports.store.listComponents()).flatMap(({ definition }) => definition.props.flatMap((prop) => (prop.kind === "app" ? [prop.app] : [])));
   }
 
-  /** Fields of an app's account, as its published code reads them; none when nothing is published, or nobody can tell now. */
+  /** Empty when such code does not exist or cannot be read now. */
   async #publishedFields(app: string): Promise<readonly string[]> {
     const found = await this.#registries.search(app).catch(nobodyCanTell);
     const entry = found?.find(({ key }) => appOfKey(key) === app);
@@ -58,10 +56,10 @@ function appOf(slug: string, known: KnownApp): App {
   return { ...known, slug, auth: known.oauth !== undefined ? "oauth" : known.fields.length > 0 ? "keys" : undefined };
 }
 
-/** What OAuth brings can be given by hand as well, but for the rest of what it brings. */
+/** Fields named `oauth_…` come from OAuth and are left out. */
 function learnedApp(slug: string, names: readonly string[], own: readonly string[]): App {
   const byOAuth = names.includes("oauth_access_token");
-  // Of several, some may be alternatives: code reads them all and needs one.
+  // Several fields may be alternatives: code reads them all and needs one.
   const required = own.length === 1 ? own[0] : names.length === 1 ? names[0] : undefined;
   const fields = names
     .filter((name) => !name.startsWith("oauth_"))
@@ -69,7 +67,7 @@ function learnedApp(slug: string, names: readonly string[], own: readonly string
   return { ...appOf(slug, { name: slug, fields }), ...(byOAuth ? { auth: "oauth" } : {}) };
 }
 
-/** Fields are a help, no more: a registry that does not answer, or code that cannot be read, tells none. */
+/** Field names are only a help, so a registry or code that cannot be read has none. */
 function nobodyCanTell(error: unknown): undefined {
   if (error instanceof PdError && (error.code === "PD_REGISTRY_UNREACHABLE" || error.code === "PD_BUILD_FAILED")) return undefined;
   throw error;

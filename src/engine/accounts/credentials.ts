@@ -22,33 +22,31 @@ export interface CredentialPorts {
   readonly log: Log;
 }
 
-/** What one call may reach: credentials in the place of accounts, and data stores by their names. */
+/** Everything that one call may access. Credentials take the place of accounts. */
 export interface Reach {
   readonly configured: ConfiguredProps;
   readonly dataStores: readonly string[];
-  /** Not to be seen in what it prints. */
+  /** Strings to mask in its output. */
   readonly secrets: readonly string[];
 }
 
-/** From what is stored by then. */
 type Change = (current: AccountContent) => AccountContent;
 
 interface NamedAccount {
-  /** Of the prop. */
   readonly name: string;
   readonly app: string;
   readonly id: string;
 }
 
-/** While a token is still good, a provider that did not answer is left alone for so long. */
+/** Pause after a failed renewal while the current token is still valid. */
 const FAILED_HOLDS_MS = 30_000;
-/** An answer may be lost on its way: then the provider is asked once more. */
+/** One retry, because an answer may be lost. */
 const MOST_TRIES = 2;
 
-/** What only the person can mend, or the provider. */
+/** Errors that only the user or the provider can resolve. */
 const REFUSALS: ReadonlySet<string> = new Set(["PD_ACCOUNT_NOT_FOUND", "PD_ACCOUNT_UNHEALTHY", "PD_OAUTH_FAILED"]);
 
-/** What a call may reach whose values name no account; `undefined`: they name one. */
+/** Undefined when the values name an account. */
 export function reachWithoutAccounts(props: readonly PropDeclaration[], configured: ConfiguredProps): Reach | undefined {
   if (namedAccounts(props, configured).length > 0) return undefined;
   return { configured, dataStores: dataStoresOf(props, configured), secrets: secretsOf(props, configured) };
@@ -61,18 +59,15 @@ function namedAccounts(props: readonly PropDeclaration[], configured: Configured
   });
 }
 
-/** Hands accounts to calls, with tokens that are good for a while. */
 export class Credentials {
   readonly #ports: CredentialPorts;
-  /** Accounts whose tokens are being renewed: however many ask, the provider is asked once. */
+  /** Renewals in flight. Parallel callers share one request to the provider. */
   readonly #renewing = new Map<string, Promise<AccountContent>>();
-  /** What could not be stored yet. */
   readonly #unsaved = new Map<string, AccountContent>();
-  /** When a renewal failed that may be tried again. */
   readonly #failedAt = new Map<string, number>();
-  /** The last change of an account that goes on: each begins with what the one before has stored. */
+  /** Each change of an account starts from what the previous one has stored. */
   readonly #turns = new KeyedTurns<AccountId>();
-  /** As they are stored: to read and open one costs as much as all else that a call does with it. */
+  /** Cache of stored accounts: reading and opening one costs as much as the rest of a call. */
   readonly #read = new Map<string, AccountContent>();
   readonly #over = new AbortController();
 
@@ -80,17 +75,16 @@ export class Credentials {
     this.#ports = ports;
   }
 
-  /** Aborts when providers are waited for no longer. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** What is renewed or changed is stored; whoever still waits for a provider after `cutOff` gets PD_STOPPING. */
+  /** Resolves when renewals and changes are stored. After `cutOff`, callers that wait for a provider get PD_STOPPING. */
   async untilSettled(): Promise<void> {
     while (this.#renewing.size > 0 || !this.#turns.isOver) await Promise.allSettled([...this.#renewing.values(), this.#turns.settled()]);
   }
 
-  /** Settles, and tries a last time to store what could not be stored before. */
+  /** Retries once to store what could not be stored before. */
   async close(): Promise<void> {
     await this.untilSettled();
     for (const [id, { name }] of this.#unsaved)
@@ -99,12 +93,12 @@ export class Credentials {
       );
   }
 
-  /** A new token whose answer is lost this way is lost for ever: providers get time before. */
+  /** A new token whose answer is cut off is lost permanently. Give providers time before. */
   cutOff(): void {
     this.#over.abort(new Error("the server is stopping"));
   }
 
-  /** As `reachOf`; what an account lacks is handed back, so that a run can say why it did not begin. Throws whatever else went wrong. */
+  /** Like `reachOf`, but returns the errors in REFUSALS, so that a run can report them. */
   reachOrRefusal(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Reach | PdError> {
     return this.reachOf(props, configured).catch((error: unknown) => {
       if (error instanceof PdError && REFUSALS.has(error.code)) return error;
@@ -134,7 +128,6 @@ export class Credentials {
     return this.fresh(account);
   }
 
-  /** As it is by now; what could not be stored before is stored first. */
   async #current(id: string): Promise<AccountContent | undefined> {
     const stored = this.#read.get(id) ?? (await this.#ports.store.getAccount(id));
     if (stored !== undefined && this.#unsaved.has(id)) return this.change(stored.id, (current) => ({ ...current }));
@@ -142,7 +135,7 @@ export class Credentials {
     return stored;
   }
 
-  /** With tokens that are good for a while. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
+  /** Renews tokens that are due. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
   async fresh(account: AccountContent): Promise<AccountContent> {
     if (account.problem !== undefined) throw unhealthy(account, account.problem);
     const now = this.#ports.clock.now();
@@ -152,7 +145,6 @@ export class Credentials {
     return isGood && (!canRenew(oauth) || this.#hasJustFailed(account.id, now)) ? account : this.renew(account);
   }
 
-  /** Nobody asks its provider at the moment, nor has it just failed. */
   canTry(id: AccountId): boolean {
     return !this.#renewing.has(id) && !this.#hasJustFailed(id, this.#ports.clock.now());
   }
@@ -163,8 +155,8 @@ export class Credentials {
   }
 
   /**
-   * New tokens, stored before anybody gets them; those that it has already when they are newer than this account's.
-   * Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING.
+   * Returns new tokens once they are stored, or the stored ones when they are newer than those of `account`. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED,
+   * PD_STOPPING.
    */
   renew(account: AccountContent): Promise<AccountContent> {
     const running = this.#renewing.get(account.id) ?? this.#renewOnce(account).finally(() => this.#renewing.delete(account.id));
@@ -177,7 +169,7 @@ export class Credentials {
     const account = await this.#current(asked.id);
     if (account === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use account "${asked.name}": it was deleted`);
     const { oauth: grant } = account;
-    // A refresh token that is sent twice is taken for a stolen one.
+    // Providers take a refresh token that is sent twice for a stolen one.
     if (grant === undefined || !isSameGrant(grant, asked.oauth)) return account;
     let askedAt = clock.now();
     let answer = await this.#ask(grant);
@@ -202,7 +194,6 @@ export class Credentials {
       if (marked.problem === undefined) return marked;
       throw unhealthy(account, reason);
     }
-    // The token may be good for a while yet: a later call tries again.
     this.#failedAt.set(account.id, now);
     const reason = told(answer.reason, account);
     log.warn("the tokens of an account could not be renewed", { account: account.id, reason });
@@ -210,19 +201,19 @@ export class Credentials {
     throw new PdError("PD_OAUTH_FAILED", `Cannot renew the tokens of account "${account.name}": ${reason}`);
   }
 
-  /** While the provider was asked, somebody may have given the account other credentials: those stay. */
+  /** Keeps credentials that were replaced while the provider was asked. */
   async #unlessReplaced({ id, name, oauth: before }: AccountContent, to: Change): Promise<AccountContent> {
     const after = await this.#changeInTurn(id, (current) => (isSameGrant(current.oauth, before) ? to(current) : current), true);
     if (after === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use account "${name}": it was deleted`);
     return after;
   }
 
-  /** Changes an account from what is stored of it by then; `undefined`: there is none. Throws PD_CONFLICT; then nothing has changed. */
+  /** Undefined when the account does not exist. Throws PD_CONFLICT, having changed nothing. */
   change(id: AccountId, to: Change): Promise<AccountContent | undefined> {
     return this.#changeInTurn(id, to, false);
   }
 
-  /** `isKept`: also when it cannot be stored now. A rotated token must not be lost: the one before is worth nothing any more. */
+  /** `isKept` keeps a change in memory that cannot be stored now. A rotated token must not be lost, because the previous one is invalid. */
   #changeInTurn(id: AccountId, to: Change, isKept: boolean): Promise<AccountContent | undefined> {
     const { store } = this.#ports;
     return this.inTurn(id, async () => {
@@ -234,14 +225,14 @@ export class Credentials {
         if (next === current) return next;
         if (isKept) this.#unsaved.set(id, next);
         const isStored = await store.replaceAccount(current, next);
-        // What another host has stored since it was read counts, and is what the change begins with.
+        // If another host has stored a change since the read, start again from that.
         this.#unsaved.delete(id);
         if (isStored) return next;
       }
     });
   }
 
-  /** After every change of this account that has begun before. Whatever gives an account that is there another content does so in here. */
+  /** Runs after earlier changes of this account. Every write to an existing account must run in here. */
   inTurn<Value>(id: AccountId, work: () => Promise<Value>): Promise<Value> {
     return this.#turns.take(id, async () => {
       try {
@@ -261,7 +252,7 @@ export class Credentials {
   }
 }
 
-/** What a provider says may have in it what it was asked with. */
+/** A provider's message may contain what was sent to it. */
 function told(reason: string, { credentials, oauth }: AccountContent): string {
   const fields = Object.entries(credentials).flatMap(([name, value]) => (isSecretField(name) ? [String(value)] : []));
   return withStars(reason, [...fields, oauth?.client.secret ?? "", oauth?.refreshToken ?? ""]);
@@ -279,10 +270,9 @@ function unhealthy({ name, app }: AccountContent, reason: string): PdError {
   return new PdError("PD_ACCOUNT_UNHEALTHY", `Cannot use account "${name}" of ${app}: ${reason}`, { fix: `pd accounts reconnect ${name}` });
 }
 
-/** Name of the error of a run that could not begin for want of its account. */
 export const ACCOUNT_ERROR = "AccountError";
 
-/** A run that could not begin for want of its account is a failed one, as any other: recorded, and told on `$errors`. */
+/** A run that did not start because of its account is recorded and reported on `$errors` like any failed run. */
 export function refusedRun({ message }: PdError): RunResult {
   const error = { name: ACCOUNT_ERROR, message, stack: `${ACCOUNT_ERROR}: ${message}` };
   return { outcome: { kind: "threw", error }, emits: [], stateChanges: {}, logs: [] };

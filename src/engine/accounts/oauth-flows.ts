@@ -9,7 +9,6 @@ import type { Authorization, DeviceAuthorization, OAuthServer } from "../../port
 import type { Accounts } from "./accounts.ts";
 import { type OAuthRequest, broughtFields, clientOf, settled, wanted } from "./oauth-request.ts";
 
-/** What a person has to do, or the account when nothing is left to do. */
 export type OAuthStep =
   | { readonly kind: "visit"; readonly flowId: string; readonly url: string }
   | {
@@ -20,7 +19,6 @@ export type OAuthStep =
       readonly intervalMs: number;
       readonly expiresInMs: number;
     }
-  /** Not yet: ask again after this time. */
   | { readonly kind: "pending"; readonly intervalMs: number }
   | { readonly kind: "connected"; readonly account: AccountContent };
 
@@ -44,7 +42,7 @@ interface OAuthPorts {
 const FLOW_MS = 10 * 60_000;
 const SLOWER_MS = 5000;
 
-/** Connects accounts by OAuth 2 with the user's own client. Flows that nobody finishes are forgotten. */
+/** Uses the user's own OAuth client. Unfinished flows expire. */
 export class OAuthFlows {
   readonly #ports: OAuthPorts;
   readonly #accounts: Accounts;
@@ -55,7 +53,7 @@ export class OAuthFlows {
     this.#accounts = accounts;
   }
 
-  /** Throws PD_BAD_INPUT for what cannot be begun, PD_OAUTH_FAILED for what the provider refuses. */
+  /** Throws PD_BAD_INPUT for an invalid request, PD_OAUTH_FAILED when the provider refuses. */
   async start(given: OAuthRequest): Promise<OAuthStep> {
     if (given.account === undefined) await this.#accounts.check(given.app, given.name);
     const known = await knownApp(given.app);
@@ -89,7 +87,7 @@ export class OAuthFlows {
     return { kind: "visit", flowId: this.#keep({ ...begun, step: { kind: "code", authorization } }, FLOW_MS), url: authorization.url };
   }
 
-  /** `callback`: where the provider has sent the person; a device flow needs none. Throws PD_NOT_FOUND, PD_OAUTH_FAILED. */
+  /** `callback` is the URL to which the provider sent the user. Device flows do not need it. Throws PD_NOT_FOUND, PD_OAUTH_FAILED. */
   async resume(flowId: string, callback: string | undefined): Promise<OAuthStep> {
     const flow = this.#open.get(flowId);
     if (flow === undefined || this.#ports.clock.now() > flow.endsAt) {

@@ -8,21 +8,19 @@ import { type GrantedTokens, type OAuthClient, type OAuthFlow, type OAuthGrant, 
 export interface OAuthRequest {
   readonly app: string;
   readonly name?: string;
-  /** The account that gets new tokens; absent: a new one. */
+  /** The account that gets new tokens. Omitted for a new account. */
   readonly account?: Account;
   readonly flow: OAuthFlow;
   readonly clientId: string;
   readonly clientSecret?: string;
   readonly scopes?: readonly string[];
-  /** Where the provider sends the person back to. */
   readonly redirectUri?: string;
-  /** For apps whose provider is not known, or stands elsewhere. */
+  /** For apps whose provider is unknown or has other addresses. */
   readonly addresses: Partial<Pick<OAuthProvider, "authorizeUrl" | "tokenUrl" | "deviceUrl" | "refreshUrl">>;
-  /** Other fields of the account, which addresses may name. */
+  /** Other fields of the account, which addresses may contain. */
   readonly fields: JsonObject;
 }
 
-/** The client as the provider wants it used. */
 export function clientOf(
   { clientId, clientSecret, redirectUri }: OAuthRequest,
   { authorizeUrl, tokenUrl, deviceUrl, hasBasicAuth, ...rest }: OAuthProvider,
@@ -42,7 +40,7 @@ export function clientOf(
   };
 }
 
-/** What some providers tell with their tokens or in the callback, and components read. */
+/** Fields that some providers send with tokens or in the callback, and that components read. */
 export function broughtFields({ tokenFields = {}, callbackFields = {} }: OAuthProvider, { rest }: GrantedTokens, callback: string | undefined): JsonObject {
   const parameters = callback === undefined ? new URLSearchParams() : new URL(callback).searchParams;
   const told = (names: Readonly<Record<string, string>>, value: (name: string) => unknown): [string, string][] =>
@@ -53,7 +51,7 @@ export function broughtFields({ tokenFields = {}, callbackFields = {} }: OAuthPr
   return Object.fromEntries([...told(tokenFields, (name) => rest[name]), ...told(callbackFields, (name) => parameters.get(name))]);
 }
 
-/** Known and given addresses, with the account's fields in their places. Throws PD_BAD_INPUT. */
+/** Fills the account's fields into given and known addresses. Throws PD_BAD_INPUT. */
 export function settled({ app, addresses, fields }: OAuthRequest, known: OAuthProvider | undefined): OAuthProvider {
   const tokenUrl = addresses.tokenUrl ?? known?.tokenUrl;
   if (tokenUrl === undefined)
@@ -91,8 +89,8 @@ function checkedUrl(url: string): string {
 }
 
 /**
- * What is borrowed of an account to connect another of the same provider: its client, and where that is known. Throws
- * PD_BAD_INPUT when it has none, or when the client is of another provider.
+ * Reuses the OAuth client of an account for another account of the same provider. Throws PD_BAD_INPUT when the account has no client, or one of another
+ * provider.
  */
 export function lentBy(
   { app: lenderApp, name, oauth, credentials }: Account,
@@ -107,7 +105,7 @@ export function lentBy(
   };
   if (lenderApp === app) {
     const shared = { ...Object.fromEntries(Object.entries(credentials).filter(([field]) => isInAddress(known, field))), ...fields };
-    // It was connected as the table says: fields may lead elsewhere now. Else its addresses are its own.
+    // An account that was connected at the known address uses it with the new fields. Any other reuses its own addresses.
     return { ...lent, fields: shared, addresses: tokenUrlFor(credentials) === client.tokenUrl ? {} : addressesOf(client) };
   }
   if (tokenUrlFor(fields) === client.tokenUrl) return { ...lent, fields, addresses: {} };
@@ -117,7 +115,6 @@ export function lentBy(
   );
 }
 
-/** Fields that tell where the provider stands. */
 function isInAddress(app: KnownApp | undefined, field: string): boolean {
   return app?.oauth?.tokenUrl.includes(`{${field}}`) === true;
 }
@@ -131,7 +128,6 @@ function addressesOf({ tokenUrl, authorizeUrl, deviceUrl, refreshUrl }: OAuthCli
   };
 }
 
-/** What an account needs to be connected once more. */
 export function requestAgain(
   { app, name, oauth, credentials, ...account }: Account & { readonly oauth: OAuthGrant },
   known: KnownApp | undefined,

@@ -13,30 +13,25 @@ import { withFetchedImports } from "./fetch-imports.ts";
 import { type LiftedRange, liftWarning, rangeToLift, rangesLiftedBefore, withLacks, withoutRanges } from "./lift-range.ts";
 import { Registries, type RegistryPorts } from "./registries.ts";
 
-/** What makes a component of code that is here. */
 export interface BuildPorts {
   readonly bundler: Bundler;
   readonly packages: Pick<PackageResolver, "resolve">;
   readonly clock: Clock;
 }
 
-/** The same of code that has to be found first. */
 export interface CodePorts extends BuildPorts, RegistryPorts {
   readonly packages: PackageResolver;
   readonly origin: CodeOrigin;
 }
 
-/** Code as a caller gives it. */
 export type CodeInput =
   | { readonly kind: "code"; readonly code: ComponentCode; readonly lock?: PackageLock }
   | ({ readonly kind: "url"; readonly url: string } & CodeAddition)
-  /** Of the first registry that has the key, or of the one that is named. */
+  /** Without `registry`, the first registry that has the key. */
   | ({ readonly kind: "key"; readonly key: string; readonly registry?: string } & CodeAddition);
 
-/** What a caller adds to code that comes from elsewhere. */
 type CodeAddition = Pick<ComponentCode, "imports" | "packagesAsOf">;
 
-/** Code that is here. */
 export interface ResolvedCode {
   readonly kind: "resolved";
   readonly code: ComponentCode;
@@ -44,7 +39,6 @@ export interface ResolvedCode {
   readonly lock?: PackageLock;
 }
 
-/** Code that is bundled and has its packages, but was not loaded yet. */
 interface BuiltCode {
   readonly code: ComponentCode;
   readonly hash: string;
@@ -52,9 +46,9 @@ interface BuiltCode {
   readonly bundle: Bundle;
   readonly lock: PackageLock;
   readonly packagesFolder: string | undefined;
-  /** Ranges that its project asks for, and that its own imports do not fit. */
+  /** Ranges of the project that were dropped because they do not fit its own imports. */
   readonly lifted: readonly LiftedRange[];
-  /** What will fail when it is reached. */
+  /** Code that will fail when it is reached. */
   readonly warnings: readonly string[];
 }
 
@@ -86,24 +80,21 @@ function withAddition({ imports: _before, ...code }: ComponentCode, { imports = 
   return { ...code, ...(imports.length === 0 ? {} : { imports }), ...(packagesAsOf === undefined ? {} : { packagesAsOf }) };
 }
 
-/** Code that is here, or what was saved of it. */
 export type GivenComponent = ResolvedCode | { readonly kind: "saved"; readonly component: SavedComponent };
 
-/** What a unit is started with. */
 export type Loadable = Pick<BuiltCode, "bundle" | "packagesFolder">;
 
 export interface LoadContext extends Tracked {
-  /** Versions of the packages of the version that it follows. */
+  /** Of the previous version. */
   readonly lock?: PackageLock;
-  /** The day that they are of. */
+  /** The `packagesAsOf` of that lock. */
   readonly lockAsOf?: string | undefined;
-  /** Packages of the version that it follows. */
+  /** Of the previous version. */
   readonly before?: readonly PackageSpec[];
-  /** It is a step of a workflow, and has this name when it gives itself none. */
+  /** Set for a step of a workflow: its name when the code defines none. */
   readonly step?: string;
-  /** A step, or an action that is run by itself, which may be of before `defineComponent`. */
+  /** Set for steps and actions, whose code may be older than `defineComponent`. */
   readonly isStep?: boolean | undefined;
-  /** Throws for what is not wanted here. */
   readonly accepts?: (definition: ComponentDefinition) => void;
   readonly start: (code: Loadable) => Promise<Unit>;
 }
@@ -113,10 +104,7 @@ export interface LoadedComponent {
   readonly unit: Unit;
 }
 
-/**
- * Makes a component of code, once for all who do: bundles, installs, starts a unit and reads what it declares. Throws
- * PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND, PD_LOAD_FAILED and their like, PD_NOT_A_COMPONENT.
- */
+/** Bundles, installs, starts a unit and reads its definition. Throws PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND, PD_LOAD_FAILED and the like, PD_NOT_A_COMPONENT. */
 export async function loadComponent(ports: BuildPorts, given: GivenComponent, context: LoadContext): Promise<LoadedComponent> {
   const { accepts = () => {}, start } = context;
   if (given.kind === "saved") {
@@ -135,13 +123,13 @@ export async function loadComponent(ports: BuildPorts, given: GivenComponent, co
   }
 }
 
-/** Code whose project asks for a package that is too old for it is built once more without that range. */
+/** When the project's package.json asks for a package that is too old for the code, builds again without that range. */
 async function buildAndStart(
   ports: BuildPorts,
   resolved: ResolvedCode,
   { lock: known = {}, lockAsOf, before = [], step, isStep = step !== undefined, progress, start }: LoadContext,
 ): Promise<{ built: BuiltCode; unit: Unit }> {
-  // Versions of another day are not kept.
+  // A lock of another day is not used.
   const lock = lockAsOf === resolved.code.packagesAsOf ? known : {};
   for (let lifted: readonly LiftedRange[] = []; ;) {
     const built = await buildCode(ports, resolved, { lock, lifted, before, isStep, progress });
@@ -156,12 +144,11 @@ async function buildAndStart(
   }
 }
 
-/** Returns the error, with advice for code that may be older than the packages that were installed for it. */
 function suggestingDay(error: unknown, { code, bundle }: BuiltCode): unknown {
   const isUnpinned = bundle.packages.some(({ range }) => range === undefined);
   if (!(error instanceof PdError) || error.code !== "PD_LOAD_FAILED" || !isUnpinned || code.packagesAsOf !== undefined || bundle.python !== undefined)
     return error;
-  // The sandbox knows better in some cases, such as native code.
+  // The sandbox has given more specific advice.
   if (error.fix !== new PdError("PD_LOAD_FAILED", "").fix) return error;
   const names = bundle.packages.flatMap(({ name, range }) => (range === undefined ? [name] : [])).join(", ");
   return new PdError(error.code, error.message, {
@@ -178,7 +165,6 @@ interface BuildContext extends Tracked {
   readonly isStep: boolean;
 }
 
-/** Bundles and installs. */
 async function buildCode(
   ports: BuildPorts,
   { code, origin, lock: ownLock }: ResolvedCode,
@@ -189,10 +175,10 @@ async function buildCode(
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
   const { packages } = result.bundle;
   const isLifted = (name: string): boolean => lifted.some((range) => range.name === name);
-  // What was given up by the version before keeps the version that it got then.
+  // A range that the previous version dropped keeps the package version that was installed then.
   const all = [...lifted, ...rangesLiftedBefore(packages, before).filter(({ name }) => !isLifted(name))];
   const pins = Object.fromEntries(Object.entries(ownLock ?? lock).filter(([name]) => !isLifted(name)));
-  // What is installed already may be what has just turned out to be too old.
+  // The installed version may be the one that has just proved too old.
   const asked = withoutRanges(packages, all).map((spec) => (isLifted(spec.name) ? { ...spec, range: "latest" } : spec));
   const { folder, lock: nextLock } = await ports.packages.resolve(asked, pins, {
     progress,
@@ -203,7 +189,7 @@ async function buildCode(
   return { code, hash: result.hash, origin, bundle, lock: nextLock, packagesFolder: folder, lifted: all, warnings: result.warnings ?? [] };
 }
 
-/** Reads what a loaded unit says of itself. Throws PD_NOT_A_COMPONENT with every problem. */
+/** Throws PD_NOT_A_COMPONENT with every problem. */
 function definitionOf(unit: Unit, { code: { path }, bundle }: Pick<BuiltCode, "code" | "bundle">, step: string | undefined): ComponentDefinition {
   const read = step === undefined ? readDefinition(unit.definition, bundle.code) : readStepDefinition(unit.definition, bundle.code, step);
   if (read.kind === "valid") return read.definition;

@@ -17,12 +17,10 @@ export interface LookedRegistry {
   readonly problem: string | undefined;
 }
 
-/** Finds components by key in the registries that are configured, in their order. */
 export class Registries {
   readonly #ports: RegistryPorts;
-  /** Name → what is being added under it. */
   readonly #adding = new Map<string, Registry>();
-  /** A name is free again when all that was fetched under it is gone. */
+  /** A name is free again only when everything fetched under it is deleted. */
   readonly #turns = new Turns();
 
   constructor(ports: RegistryPorts) {
@@ -33,24 +31,22 @@ export class Registries {
     return this.#ports.store.listRegistries();
   }
 
-  /** All of them, and of those of which nothing can be read why. */
   async looked(): Promise<readonly LookedRegistry[]> {
     return Promise.all((await this.list()).map(async (registry) => ({ registry, problem: await this.#problemOf(registry) })));
   }
 
-  /** One whose address cannot be opened says so. */
   async #problemOf(registry: Registry): Promise<string | undefined> {
     return this.#ports.registry.problem(registry).catch((error: unknown) => messageOf(error));
   }
 
-  /** How many components are there by now. Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE; then it is not added. */
+  /** `count` is the number of components. Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE, having added nothing. */
   async add(registry: Registry): Promise<{ registry: Registry; count: number }> {
     const checked = await this.#ports.registry.check(registry);
-    // First the name: what is fetched under it must be of nobody else.
+    // Reserve the name first, because fetched files are stored under it.
     await this.#turns.take(async () => {
       await this.#ports.store.saveRegistry(checked);
       try {
-        // Somebody may have fetched for one that had the name before, and was being removed.
+        // A fetch for an earlier registry of this name, which was being removed, may have left files.
         await this.#ports.registry.forget(checked);
       } catch (error) {
         await this.#ports.store.deleteRegistry(checked.name);
@@ -62,7 +58,7 @@ export class Registries {
       await this.#ports.registry.update(checked);
       return { registry: checked, count: (await this.#ports.registry.index(checked)).length };
     } catch (error) {
-      // It may have been removed meanwhile, and another have its name.
+      // It may have been removed, and another one added under its name.
       if (this.#adding.get(checked.name) === checked) await this.remove(checked.name);
       throw error;
     } finally {
@@ -79,7 +75,7 @@ export class Registries {
     });
   }
 
-  /** Fetches the newest of one registry, or of all; of one app, or of all that is here. One that fails keeps none of the others back. */
+  /** Without `app`, updates everything that was fetched. A registry that fails does not stop the others. */
   async update(name: string | undefined, app: string | undefined): Promise<readonly Registry[]> {
     const registries = name === undefined ? await this.list() : [await this.#named(name)];
     const results = await Promise.allSettled(registries.map((registry) => this.#ports.registry.update(registry, app)));
@@ -88,7 +84,7 @@ export class Registries {
     return registries;
   }
 
-  /** The first registry that has the key wins; of one alone when it is named. Throws PD_COMPONENT_NOT_FOUND. */
+  /** The first registry that has the key wins. Throws PD_COMPONENT_NOT_FOUND. */
   async find(key: string, only?: string): Promise<RegistryComponent> {
     const registries = only === undefined ? await this.list() : [await this.#named(only)];
     let failure: unknown;
@@ -97,7 +93,7 @@ export class Registries {
         const found = await this.#ports.registry.find(registry, key);
         if (found !== undefined) return found;
       } catch (error) {
-        // Code that cannot be used is an answer; a registry that cannot be read leaves the question to the next.
+        // Unusable code is an answer. An unreadable registry is skipped.
         if (error instanceof PdError && error.code === "PD_BUILD_FAILED") throw error;
         failure ??= error;
       }
@@ -115,8 +111,7 @@ export class Registries {
   }
 
   /**
-   * Best first. The app that the query begins with is fetched when it is not here. Throws PD_REGISTRY_UNREACHABLE when
-   * that is not possible now, and nothing else fits.
+   * Best match first. Fetches the app that the query starts with when it is missing. Throws PD_REGISTRY_UNREACHABLE when that fails and nothing else matches.
    */
   async search(query: string): Promise<readonly IndexedComponent[]> {
     const found = searchIndex(await this.index(), query);
@@ -130,14 +125,12 @@ export class Registries {
     return found;
   }
 
-  /** Everything that is here. A key that two registries have belongs to the first. */
   async index(): Promise<readonly IndexedComponent[]> {
     const byKey = new Map<string, IndexedComponent>();
     for (const registry of await this.list()) for (const entry of await this.#indexOf(registry)) if (!byKey.has(entry.key)) byKey.set(entry.key, entry);
     return [...byKey.values()];
   }
 
-  /** One registry that cannot be read does not keep others from being searched. */
   async #indexOf(registry: Registry): Promise<readonly IndexedComponent[]> {
     try {
       return await this.#ports.registry.index(registry);

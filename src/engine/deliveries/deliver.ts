@@ -14,7 +14,6 @@ import { untilKnown } from "../runs/in-doubt.ts";
 import { KnownWebhooks } from "./known-webhooks.ts";
 import { Lane, type DeliveryOutcome } from "./lane.ts";
 
-/** The part of the engine's ports that deliveries need. */
 export interface DelivererPorts {
   readonly clock: Clock;
   readonly log: Log;
@@ -24,23 +23,18 @@ export interface DelivererPorts {
   readonly sender: Sender;
 }
 
-/** Runs a source or a workflow that listens. */
 export interface DeployedListener {
-  /** Resolves when its run is stored, which settles the delivery as well. */
+  /** Resolves when the run is stored, which also settles the delivery. */
   receive(id: DeployedId, trigger: EventTrigger): Promise<unknown>;
-  /** Attempts that go on at the same time. */
   concurrencyOf(id: ListenerId): number;
 }
 
-/**
- * Delivers what commits have written for listeners. Each listener has a lane of its own, so that a slow or dead one
- * delays no other.
- */
+/** Each listener has its own lane, so a slow or failing listener does not delay others. */
 export class Deliverer {
   readonly #ports: DelivererPorts;
   readonly #deployed: DeployedListener;
   readonly #lanes = new Map<ListenerId, Lane>();
-  /** Of each that was deactivated, when: others that were on their way to it find the same. */
+  /** Value of `updatedAt` when the deactivation was logged, so that parallel attempts do not log it again. */
   readonly #toldInactive = new Map<WebhookId, number>();
   readonly #webhooks: KnownWebhooks;
   readonly #over = new AbortController();
@@ -52,12 +46,10 @@ export class Deliverer {
     this.#webhooks = new KnownWebhooks(ports);
   }
 
-  /** Takes up what is pending. */
   async start(): Promise<void> {
     this.wake(await this.#ports.store.listBusyListeners());
   }
 
-  /** Something is due for these. */
   wake(listeners: readonly ListenerId[]): void {
     if (this.#isStopping) return;
     for (const id of listeners) {
@@ -67,18 +59,16 @@ export class Deliverer {
     }
   }
 
-  /** Some of this listener's deliveries were made due again. */
   retried(id: ListenerId): void {
     this.#lanes.get(id)?.putBack();
     this.wake([id]);
   }
 
-  /** It was changed or deleted: the next attempt goes by what it is now. */
   webhookChanged(id: WebhookId): void {
     this.#webhooks.forget(id);
   }
 
-  /** Begins nothing new; what is on its way may finish. */
+  /** Starts no new attempts. Attempts in flight are cut off after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     const { clock } = this.#ports;
@@ -99,25 +89,24 @@ export class Deliverer {
     void lane.run().finally(() => {
       if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
       if (isWebhookId(id)) this.#webhooks.forget(id);
-      // What came while the lane was closing.
+      // Deliveries that became due while the lane was closing.
       if (lane.isWanted) this.wake([id]);
     });
   }
 
-  /** Makes one attempt. Resolves when the listener has answered. */
   async #attempt(delivery: Delivery): Promise<AttemptRecord | DeliveryOutcome> {
     const { clock, meter } = this.#ports;
     const { listenerId } = delivery;
     let webhook: Webhook | undefined;
     if (isWebhookId(listenerId)) {
       webhook = await this.#webhooks.get(listenerId);
-      // Deleted or deactivated since it was read.
+      // Deleted or deactivated after the delivery was read.
       if (webhook?.active !== true) return this.#missPending(listenerId);
     }
     const at = clock.now();
     const result = webhook === undefined ? await this.#giveToDeployed(delivery) : await this.#sendTo(webhook, delivery);
     if (result === "gone") return this.#missPending(listenerId);
-    // Nothing was tried: it stays due. What was emitted while the listener was active was promised to it.
+    // No attempt was made, so it stays due: it was emitted while the listener was active.
     if (result === "inactive") return "held";
     if (result === "busy" || this.#over.signal.aborted) return "again";
     const answeredAt = clock.now();
@@ -144,12 +133,12 @@ export class Deliverer {
       this.#ports.log.error("attempts to deliver could not be recorded, and will be made again", { listener, count: failed.length, reason: messageOf(first) });
     }
     if (attempts.some(({ verdict }) => verdict.kind !== "delivered")) this.#mayBeInactive(listener);
-    // When all are refused it is no fault of theirs.
+    // When all of them fail, the cause is not a single attempt.
     const isOfAll = failures.length > 1 && failed.length === failures.length;
     return failures.map((failure) => (failure === undefined ? "settled" : !isOfAll && mayBeOfOne(failure) ? "refused" : "again"));
   }
 
-  /** Why each was not recorded; `undefined`: it was. One that cannot be recorded holds up no other. */
+  /** Returns the error for each attempt, undefined when it was recorded. One that cannot be recorded must not block the others. */
   async #failuresOf(attempts: readonly AttemptRecord[]): Promise<readonly unknown[]> {
     const failure = await this.#failureOf(attempts);
     if (failure === undefined || attempts.length === 1 || !mayBeOfOne(failure)) return attempts.map(() => failure);
@@ -165,16 +154,15 @@ export class Deliverer {
     }
   }
 
-  /** An attempt that has failed may have deactivated it. */
+  /** A failed attempt may have deactivated the webhook. */
   #mayBeInactive(listenerId: ListenerId): void {
     if (!isWebhookId(listenerId)) return;
     this.#webhooks.forget(listenerId);
     void this.#tellDeactivated(listenerId);
   }
 
-  /** Nobody looks at it while it works: its owner finds it in the server's log, or is told by whoever watches that. */
   async #tellDeactivated(id: WebhookId): Promise<void> {
-    // One that cannot be read is told of by the next delivery to it.
+    // A webhook that cannot be read is reported by its next delivery.
     const webhook = await this.#webhooks.get(id).catch(() => undefined);
     if (webhook?.active !== false || webhook.inactiveReason === undefined || this.#toldInactive.get(id) === webhook.updatedAt) return;
     this.#toldInactive.set(id, webhook.updatedAt);
@@ -195,7 +183,7 @@ export class Deliverer {
     } catch (error) {
       const code = error instanceof PdError ? error.code : "PD_FAILED";
       if (code === "PD_SOURCE_NOT_FOUND") return "gone";
-      // What cannot be read may be put right: it waits as for one that is inactive.
+      // A damaged row may be repaired, so the delivery waits as for an inactive listener.
       if (code === "PD_SOURCE_INACTIVE" || code === "PD_DATABASE_DAMAGED") return "inactive";
       if (code === "PD_TOO_BUSY" || code === "PD_STOPPING" || code === "PD_NOT_STORED") return "busy";
       return { kind: "unreachable", reason: messageOf(error) };
@@ -203,7 +191,7 @@ export class Deliverer {
   }
 }
 
-/** False: as from a disk that is full, each of them would fail so. */
+/** False for failures that every attempt would have, such as a full disk. */
 function mayBeOfOne(error: unknown): boolean {
   const code = error instanceof PdError ? error.code : "PD_FAILED";
   return code !== "PD_NOT_STORED" && code !== "PD_IN_DOUBT" && code !== "PD_DATABASE_DAMAGED";

@@ -11,16 +11,13 @@ import type { SubscriptionStore } from "../../ports/subscription-store.ts";
 interface DeliveryPorts {
   readonly store: DeliveryStore & Pick<SubscriptionStore, "getWebhook"> & Pick<ComponentStore, "getSource">;
   readonly clock: Clock;
-  /** Told whose deliveries were made due again. */
   readonly onRetried: (listener: ListenerId) => void;
 }
 
-/** A page of the deliveries to one listener; `before`: the id of one of them. */
 interface DeliveryWishes extends Omit<DeliveryPage, "before"> {
   readonly before?: string | undefined;
 }
 
-/** Messages to listeners: looked at, and due again when somebody asks for it. */
 export class Deliveries {
   readonly #ports: DeliveryPorts;
 
@@ -28,12 +25,12 @@ export class Deliveries {
     this.#ports = ports;
   }
 
-  /** Newest first. Throws PD_DELIVERY_NOT_FOUND for a `before` that is none. */
+  /** Newest first. Throws PD_DELIVERY_NOT_FOUND when `before` does not exist. */
   async list(listenerId: ListenerId, { before, ...page }: DeliveryWishes): Promise<readonly Delivery[]> {
     return this.#ports.store.listDeliveries(listenerId, { ...page, ...(before === undefined ? {} : { before: (await this.find(before)).id }) });
   }
 
-  /** To whom these events of a source went or go, in the order in which they were made, each with its attempts. */
+  /** In the order in which the deliveries were created. */
   async of(sourceId: DeployedId, events: readonly Event[]): Promise<readonly { readonly delivery: Delivery; readonly attempts: readonly Attempt[] }[]> {
     const { store } = this.#ports;
     const found = await store.listDeliveriesOf(events.map((event) => messageIdOf(sourceId, event)));
@@ -57,7 +54,7 @@ export class Deliveries {
     return this.#ports.store.listAttempts(id);
   }
 
-  /** It is due again. Throws PD_DELIVERY_NOT_FOUND, and PD_CONFLICT while its listener is inactive. */
+  /** Throws PD_DELIVERY_NOT_FOUND, and PD_CONFLICT while the listener is inactive. */
   async retry(id: string): Promise<Delivery> {
     const { clock, store, onRetried } = this.#ports;
     const delivery = await this.find(id);
@@ -68,14 +65,14 @@ export class Deliveries {
     return this.find(id);
   }
 
-  /** Due again are deliveries that were missed while the listener was inactive; resolves to their number. Throws PD_CONFLICT while it still is. */
+  /** Makes deliveries due again that were missed while the listener was inactive. Returns their number. Throws PD_CONFLICT while it is inactive. */
   replayMissed(id: ListenerId): Promise<number> {
     return this.#retryAll(id, { states: ["missed"], since: 0 });
   }
 
   /**
-   * Due now are all that were made since then and have failed or are pending: their receiver may be back long before it is
-   * time, also while an attempt hangs. Resolves to their number. Throws PD_CONFLICT while the listener is inactive.
+   * Makes failed and pending deliveries since then due now, because their receiver may be back before their next attempt. Returns their number. Throws
+   * PD_CONFLICT while the listener is inactive.
    */
   retryFailed(id: ListenerId, since: number): Promise<number> {
     return this.#retryAll(id, { states: ["failed", "pending"], since });

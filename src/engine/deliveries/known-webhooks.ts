@@ -3,7 +3,7 @@ import type { Webhook } from "../../domain/webhook.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { SubscriptionStore } from "../../ports/subscription-store.ts";
 
-/** Other hosts of a shared database may change a webhook: what they did counts after so long. */
+/** Changes by other hosts of a shared database take effect within this time. */
 const KNOWN_FOR_MS = 1000;
 
 interface Known {
@@ -11,7 +11,7 @@ interface Known {
   readonly webhook: Promise<Webhook | undefined>;
 }
 
-/** Webhooks that something is being delivered to: they are read and opened once for many attempts. */
+/** Cache of the webhooks that are delivered to, so that one read serves many attempts. */
 export class KnownWebhooks {
   readonly #clock: Clock;
   readonly #store: Pick<SubscriptionStore, "getWebhook">;
@@ -34,7 +34,6 @@ export class KnownWebhooks {
     return read.webhook;
   }
 
-  /** It was changed here, or nothing is delivered to it any more. */
   forget(id: WebhookId): void {
     this.#known.delete(id);
   }

@@ -5,7 +5,6 @@ import type { Clock } from "../../ports/clock.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Log } from "../../ports/log.ts";
 
-/** The part of the engine's ports that a lane needs. */
 export interface LanePorts {
   readonly clock: Clock;
   readonly log: Log;
@@ -13,69 +12,61 @@ export interface LanePorts {
 }
 
 /**
- * What became of a delivery. `again`: it stays due, and the lane pauses; `held`: it stays due until the listener is active again; `refused`: it
- * alone cannot be recorded, and stays due.
+ * With `again` the delivery stays due and the lane pauses. With `held` it stays due until the listener is active again. With `refused` it alone cannot be
+ * recorded, so it stays due.
  */
 export type DeliveryOutcome = "settled" | "again" | "held" | "refused";
 
-/** What a lane does with what is due. */
 export interface LaneWork {
-  /** Makes one attempt. Resolves when the listener has answered, to what is to be recorded; or to what became of the delivery without an attempt. */
+  /** Makes one attempt. Resolves to the record to store once the listener has answered, or to an outcome when no attempt was made. */
   attempt(delivery: Delivery): Promise<AttemptRecord | DeliveryOutcome>;
   /** Never rejects. */
   record(attempts: readonly AttemptRecord[]): Promise<readonly DeliveryOutcome[]>;
-  /** Attempts that may go on at the same time, now. */
   concurrency(): number;
 }
 
-/** Read ahead of what can be sent at once. */
 const BATCH = 200;
-/** So many attempts at most are recorded together. */
 const RECORDED_TOGETHER = 256;
-/** While so many are answered and not recorded, nothing more is sent: after a crash they are sent again. */
+/** While this many attempts are answered and not recorded, nothing more is sent: after a crash they are sent again. */
 const MOST_UNRECORDED = 1000;
-/** Until one is sent again that was refused. */
+/** Delay before a refused delivery is sent again. */
 const DEFERRED_FOR_MS = 60_000;
-/** What could not be settled, as on a full disk, is tried again after pauses that grow. */
+/** For failures that affect every delivery, such as a full disk. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Until what was left out is looked for again, at least. */
+/** Delay before an incomplete read is repeated. */
 const LOOK_AGAIN_MS = 100;
-/** Until what is due is read again, when it could not be. */
 const READ_AGAIN_MS = 10_000;
 
-/** What is on its way to one listener. */
 export class Lane {
   readonly #ports: LanePorts;
   readonly #listenerId: ListenerId;
   readonly #work: LaneWork;
-  /** Deliveries as they were read, that are not recorded yet. */
+  /** Deliveries that were read and are not recorded yet, in the state that was read. */
   readonly #taken = new Map<string, Delivery>();
-  /** Of these, the ones that were read again as something else: they are due once more when they are recorded. */
+  /** Taken deliveries that a later read found changed. They are due again after they are recorded. */
   readonly #dueAnew = new Set<string>();
   readonly #onTheirWay = new Set<Promise<void>>();
-  /** Attempts that were answered since the last ones were recorded. */
   readonly #unrecorded: AttemptRecord[] = [];
   #recording: Promise<void> | undefined;
   #next: Delivery[] = [];
   #readAt = 0;
-  /** The last one that was read, when more may be due behind it; `undefined`: all is read from the start. */
+  /** Last delivery of a full read: the next read starts behind it. Undefined when the next read starts from the beginning. */
   #readTo: Delivery | undefined;
-  /** When it is read from the start for what was left out; `undefined`: nothing was. */
+  /** When to read from the beginning after an incomplete read. Undefined otherwise. */
   #lookAgainAt: number | undefined;
-  /** Of those that are taken, the ones that were refused, and when they are read again. */
+  /** Taken deliveries that were refused, with the time of their next read. */
   readonly #deferred = new Map<string, number>();
-  /** After something that could not be settled: the pause before the next attempt, which grows. */
+  /** Length of the last pause. Reset when a delivery settles. */
   #pauseMs = 0;
   #resumeAt = 0;
-  /** Nothing is tried before somebody wakes it. */
+  /** True while the listener is inactive. Nothing is sent before `wake`. */
   #isHeld = false;
-  /** How often it was woken: what was found out before the last time may be true no more. */
+  /** Number of calls of `wake`. An outcome from before the last call may be stale. */
   #wakings = 0;
-  /** Ends the wait that goes on. */
   #changed: () => void = () => {};
   #isStopping = false;
-  /** Something may be due that was not read yet. */
+  /** True when unread deliveries may be due. */
   isWanted = true;
 
   constructor(ports: LanePorts, listenerId: ListenerId, work: LaneWork) {
@@ -90,7 +81,7 @@ export class Lane {
     this.#readAgain();
   }
 
-  /** What has not begun is read again, as it is by then. */
+  /** Drops deliveries that were read and not started, so that their current state is read. */
   putBack(): void {
     for (const { id } of this.#next.splice(0)) this.#taken.delete(id);
     this.#readTo = undefined;
@@ -102,7 +93,6 @@ export class Lane {
     this.#changed();
   }
 
-  /** Resolves when what was on its way has been answered and recorded. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.isWanted = false;
@@ -111,7 +101,7 @@ export class Lane {
     await this.#recording;
   }
 
-  /** Ends when nothing is pending any more. */
+  /** Resolves when no delivery is pending, or after `stop`. */
   async run(): Promise<void> {
     const { clock } = this.#ports;
     while (!this.#isStopping) {
@@ -132,12 +122,12 @@ export class Lane {
     }
   }
 
-  /** A clock that was put back must not make a pause longer. */
+  /** A clock that was set back must not lengthen a pause. */
   #isPausing(now: number): boolean {
     return now < this.#resumeAt && this.#resumeAt - now <= Math.max(this.#pauseMs, READ_AGAIN_MS);
   }
 
-  /** What cannot be read, as from a damaged database, is read again after a while, by the lane that knows what is on its way. */
+  /** After a failed read (such as from a damaged database) the lane stays open, because it tracks the attempts in flight. */
   async #readOrLater(read: () => Promise<boolean>): Promise<boolean> {
     const { clock, log } = this.#ports;
     try {
@@ -150,7 +140,7 @@ export class Lane {
     }
   }
 
-  /** Places are free and nothing is due: waits for what will be. False: nothing will. */
+  /** Returns false when no delivery is pending. */
   async #untilDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
     const at = earlier(await store.nextDueAt(this.#listenerId, this.#readAt), this.#lookAgainAt);
@@ -161,7 +151,6 @@ export class Lane {
     return true;
   }
 
-  /** An answer came, something was written for this listener, or it is so late. */
   async #untilChangedOr(at: number | undefined): Promise<void> {
     const changed = new Promise<void>((resolve) => (this.#changed = resolve));
     if (at === undefined) return changed;
@@ -170,14 +159,13 @@ export class Lane {
     sleep.abort();
   }
 
-  /** True: it was looked. */
   async #readDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
     this.#readAt = clock.now();
     const after = this.#readTo;
-    // What was taken may still be due as it is stored.
+    // The store may return taken deliveries again, since they are still due there.
     const limit = after === undefined ? BATCH + this.#taken.size : BATCH;
-    // What is recorded while this reads may be read as it was before.
+    // A delivery recorded during this read may be returned in its old state.
     const before = new Map(this.#taken);
     this.isWanted = false;
     this.#readTo = undefined;
@@ -185,22 +173,21 @@ export class Lane {
     const { deliveries: due, isPartial } = await store.listDue(this.#listenerId, { now: this.#readAt, limit, after });
     if (this.#isStopping) return true;
     if (isPartial) this.#lookAgainAt = clock.now() + LOOK_AGAIN_MS;
-    // It may be wanted from the start by now.
+    // During the read, `wake` may have requested one from the beginning.
     if (due.length === limit && !this.isWanted) this.#readTo = due.at(-1);
     if (due.length === limit) this.isWanted = true;
     for (const delivery of due) {
       const taken = before.get(delivery.id);
-      // It is on its way, or was recorded while this read it.
+      // In flight, or recorded during this read.
       if (taken !== undefined && isSame(delivery, taken)) continue;
       if (this.#deferred.delete(delivery.id)) this.#taken.delete(delivery.id);
-      // Somebody has retried it meanwhile.
       if (this.#taken.has(delivery.id)) this.#dueAnew.add(delivery.id);
       else this.#take(delivery);
     }
     return true;
   }
 
-  /** They are read from the start. A clock that was put back must not keep them longer. */
+  /** A clock that was set back must not defer them longer. */
   #takeUpDeferred(now: number): void {
     for (const [id, at] of this.#deferred) {
       if (now < at && at - now <= DEFERRED_FOR_MS) continue;
@@ -225,7 +212,6 @@ export class Lane {
     this.#onTheirWay.add(answered);
   }
 
-  /** Its place is free at once, and the next one takes it. */
   #answered({ id }: Delivery, made: AttemptRecord | DeliveryOutcome, { answered, wakings }: { answered: Promise<void>; wakings: number }): void {
     this.#onTheirWay.delete(answered);
     if (typeof made === "string") this.#settle(id, made, wakings);
@@ -234,7 +220,6 @@ export class Lane {
     else this.#changed();
   }
 
-  /** Everything else is for `run`. */
   #canGoOn(): boolean {
     return this.#next.length > 0 && !this.#isStopping && !this.#isHeld && this.#resumeAt === 0 && this.#hasRoom();
   }
@@ -244,7 +229,6 @@ export class Lane {
     return this.#onTheirWay.size < this.#work.concurrency() && unrecorded < MOST_UNRECORDED;
   }
 
-  /** As when its webhook cannot be read: it stays due, and is tried after a pause. */
   #notMade(error: unknown): DeliveryOutcome {
     this.#ports.log.error("an attempt to deliver could not be made, and will be made later", { listener: this.#listenerId, reason: messageOf(error) });
     return "again";
@@ -255,15 +239,14 @@ export class Lane {
     this.#recording ??= this.#recordAll();
   }
 
-  /** What is answered while some are recorded is recorded after them, together. */
+  /** Attempts that are answered during a write are recorded together by the next write. */
   async #recordAll(): Promise<void> {
     while (this.#unrecorded.length > 0) {
       const attempts = this.#unrecorded.splice(0, RECORDED_TOGETHER);
       const outcomes = await this.#work.record(attempts);
       for (const [place, attempt] of attempts.entries()) this.#recorded(attempt, outcomes[place] ?? "again");
-      // Nothing can be recorded now: all of it is sent again after the next start, and the stop waits for no more.
+      // The attempts are repeated after the next start, so `stop` does not wait for them.
       if (this.#isStopping && outcomes.every((outcome) => outcome === "again")) this.#unrecorded.splice(0);
-      // There may be room again.
       this.#changed();
     }
     this.#recording = undefined;
@@ -272,7 +255,7 @@ export class Lane {
   #recorded({ delivery: { id }, verdict }: AttemptRecord, outcome: DeliveryOutcome): void {
     if (outcome === "refused" && !this.#dueAnew.has(id)) return void this.#deferred.set(id, this.#ports.clock.now() + DEFERRED_FOR_MS);
     this.#settle(id, outcome, this.#wakings);
-    // It was read as it was before, and nobody looks for what was due by then.
+    // The last read saw the old state of the delivery and skipped it, although it was due.
     if (verdict.kind === "retry" && verdict.at <= this.#readAt) this.#readAgain();
   }
 
@@ -285,7 +268,7 @@ export class Lane {
     if (isDueAnew || outcome !== "settled") this.#readAgain();
   }
 
-  /** Until it is woken, unless it was since that was found out. */
+  /** Pauses until `wake`, unless `wake` was called after the outcome was determined. */
   #hold(wakings: number): void {
     this.#isHeld = wakings === this.#wakings;
     this.putBack();

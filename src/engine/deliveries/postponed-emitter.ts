@@ -5,23 +5,21 @@ import type { EventFeed } from "../runs/event-feed.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { PostponedStore } from "../../ports/postponed-store.ts";
 
-/** The part of the engine's ports that postponed events need. */
 export interface PostponedPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly feed: EventFeed;
-  /** Told who got a delivery that is due. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
   readonly signal: AbortSignal;
   readonly store: PostponedStore;
 }
 
-/** The wall clock may be set meanwhile. */
+/** The wall clock may be changed during a sleep. */
 const LONGEST_SLEEP_MS = 60_000;
-/** After a release that could not be stored, as on a full disk. */
+/** Pause after a release that could not be stored, for example on a full disk. */
 const RETRY_MS = 1000;
 
-/** Emits events with a `delivery_ts` when their time has come (platform.md §4.5). */
+/** Emits events with a `delivery_ts` at that time. */
 export class PostponedEmitter {
   readonly #ports: PostponedPorts;
   #nudge = new AbortController();
@@ -31,17 +29,15 @@ export class PostponedEmitter {
     this.#ports = ports;
   }
 
-  /** Takes up what an earlier server left. */
   start(): void {
     this.#loop = this.#run();
   }
 
-  /** Something was postponed. */
   wake(): void {
     this.#nudge.abort();
   }
 
-  /** Resolves when the loop has ended, which it does when the server's signal aborts. */
+  /** Abort the server's signal first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.wake();
     await this.#loop;

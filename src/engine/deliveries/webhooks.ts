@@ -9,9 +9,8 @@ import type { JsonValue } from "../../domain/json.ts";
 import { type Subscription, type SystemChannel, emitterKey } from "../../domain/subscription.ts";
 import { type Webhook, type WebhookChange, checkWebhookUrl, signingSecrets, webhookSecret } from "../../domain/webhook.ts";
 
-/** What a caller may change about a webhook. */
 export interface WebhookWishes extends Omit<WebhookChange, "secret"> {
-  /** A new secret; the old one signs as well for a day. */
+  /** Creates a new secret. The old one keeps signing for a day. */
   readonly rotate?: boolean;
 }
 
@@ -19,14 +18,11 @@ interface WebhookPorts {
   readonly store: SubscriptionStore & Pick<ComponentStore, "getSource">;
   readonly sender: Sender;
   readonly clock: Clock;
-  /** Told who got a delivery that is due. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
-  /** Told of each webhook that is not what it was. */
   readonly onWebhookChanged: (id: WebhookId) => void;
   readonly signal: AbortSignal;
 }
 
-/** Webhooks, and who gets what from whom. */
 export class Webhooks {
   readonly #ports: WebhookPorts;
 
@@ -34,7 +30,7 @@ export class Webhooks {
     this.#ports = ports;
   }
 
-  /** Throws PD_BAD_INPUT for an address that nothing can be delivered to. */
+  /** Throws PD_BAD_INPUT for a URL that cannot receive deliveries. */
   async create({ url, name, description }: { url: string } & Pick<WebhookWishes, "name" | "description">): Promise<Webhook> {
     const { clock, store } = this.#ports;
     const now = clock.now();
@@ -88,7 +84,7 @@ export class Webhooks {
     this.#ports.onWebhookChanged(known);
   }
 
-  /** Sends a message now, beside all deliveries: to see whether the receiver works. */
+  /** Sends a test message now, outside all deliveries. */
   async test(id: string, event: JsonValue | undefined): Promise<SendResult> {
     const { clock, sender, signal } = this.#ports;
     const webhook = await this.find(id);
@@ -97,7 +93,7 @@ export class Webhooks {
     return sender.send({ url: webhook.url, id: `test-${clock.randomText(16)}`, payload, secrets, emitterId: "", eventName: "" }, signal);
   }
 
-  /** Throws PD_BAD_INPUT for an emitter that can be none, PD_NOT_FOUND for one or a listener that is not there. */
+  /** Throws PD_BAD_INPUT for an invalid emitter id, PD_SOURCE_NOT_FOUND or PD_NOT_FOUND when the emitter or the listener does not exist. */
   async subscribe({ emitterId, listenerId, channel }: { emitterId: string; listenerId: string; channel: string }): Promise<Subscription> {
     const { clock, store } = this.#ports;
     const key = emitterKey(emitterId);
@@ -111,7 +107,7 @@ export class Webhooks {
     await this.#ports.store.saveAutoSubscription({ channel, listenerId: await this.#listener(listenerId) });
   }
 
-  /** Throws PD_NOT_FOUND when there is no such subscription. */
+  /** Throws PD_NOT_FOUND when the subscription does not exist. */
   async unsubscribe({ emitterId, listenerId, channel }: { emitterId: string; listenerId: string; channel: string }): Promise<void> {
     const isOne = isWebhookId(listenerId) || isDeployedId(listenerId);
     const gone = isOne ? await this.#ports.store.deleteSubscription({ emitterId, listenerId, channel }) : 0;

@@ -15,19 +15,18 @@ import { type PendingPorts, runUntilStored } from "./pending.ts";
 import { untilKnown } from "../runs/in-doubt.ts";
 
 /**
- * Characters of requests whose runs have not ended: each is kept until then. One source holds a quarter of that, so that it
- * delays no other; one that holds nothing may have a request of any size, and small ones are counted by the queue alone.
+ * In characters, for requests whose runs have not ended, since each is kept in memory until then. One source may hold a quarter, so that it does not delay
+ * others. A source that holds nothing may accept a request of any size. Requests up to SMALL are limited only by the call queue.
  */
 const MOST_HELD = 2 ** 27;
 const MOST_HELD_OF_ONE = MOST_HELD / 4;
 const SMALL = 65_536;
 
-/** An event that the app hook does not want. */
 const IGNORED: HttpResponse = { status: 200, headers: { "content-type": "application/json; charset=utf-8" }, body: '{"status":"ignored"}', encoding: "utf8" };
 
-/** A component's answer waits so long for its run to end, so that both need one commit. */
+/** A response waits this long for its run to end, so that both need only one commit. */
 const RESPONSE_HOLD_MS = 5;
-/** One that may tell of state which is not stored waits longer: were its run cut off, another would be told the same. */
+/** A response that may depend on unstored state waits longer. If its run were interrupted, another client could get the same values. */
 const UNSETTLED_HOLD_MS = 1000;
 
 export interface RequestPorts extends PendingPorts {
@@ -36,9 +35,8 @@ export interface RequestPorts extends PendingPorts {
 }
 
 /**
- * Turns a request to an endpoint into a run and its answer. An answer of 2xx means that the request, or its finished
- * run, is on disk: a run that ends soon is committed and answered in one step; a longer one has its request stored
- * first, and is run again should the server end before it.
+ * A 2xx response means that the request or its finished run is durable. A short run is committed and answered in one step. The request of a longer run is
+ * stored first, so that the run is repeated if the server ends before it.
  */
 export class RequestAcceptor {
   readonly #ports: RequestPorts;
@@ -48,7 +46,7 @@ export class RequestAcceptor {
   readonly #unsettled: DeadlineQueue;
   readonly #kept = new HeldCharacters();
 
-  /** `over` aborts when the last request has been answered, or given up. */
+  /** `over` aborts when every request has been answered or dropped. */
   constructor(ports: RequestPorts, over: AbortSignal) {
     const { clock, settings } = ports;
     this.#ports = ports;
@@ -76,7 +74,7 @@ export class RequestAcceptor {
     return this.#answerDefault(this.#requestOf(live, { ...trigger, isAppHook: true }));
   }
 
-  /** While the component cannot tell what it wants, it gets everything. */
+  /** Undefined means all events. The component gets them when it fails or does not answer in time. */
   async #eventNames(live: LiveSource, hook: AppHookProp): Promise<readonly string[] | undefined> {
     let cancel: Cancel = () => {};
     const late = new Promise<undefined>((resolve) => (cancel = this.#slow.add(() => resolve(undefined))));
@@ -96,7 +94,7 @@ export class RequestAcceptor {
     return new StoredRequest(this.#ports, live, { trigger, id: invocationId(clock.now(), clock.randomText(8)), onOver });
   }
 
-  /** 200 as soon as the run or its request is stored. */
+  /** Answers 200 as soon as the run or its request is stored. */
   #answerDefault(request: StoredRequest): Promise<HttpResponse> {
     return new Promise<HttpResponse>((resolve, reject) => {
       const answer = (): void => resolve(accepted(request.id));
@@ -105,7 +103,7 @@ export class RequestAcceptor {
     });
   }
 
-  /** What `respond` said; 200 when `run` ended without it, 500 when it threw before, 504 when neither comes in time. */
+  /** Without a response of the component: 200 when `run` ended, 500 when it threw, 504 when neither happened in time. */
   #answerCustom(request: StoredRequest): Promise<HttpResponse> {
     let answer: HttpResponse | undefined;
     let isSent = false;
@@ -132,7 +130,7 @@ export class RequestAcceptor {
         request.cancels.push(release);
       };
     });
-    // An answer that has not left is void with the try that gave it.
+    // The response of a try that does not count is void, unless it was sent already.
     const onVoid = (): void => {
       release();
       if (isSent) return;
@@ -141,18 +139,17 @@ export class RequestAcceptor {
     };
     const finished = request
       .run({ onResponse: (...given) => onResponse(...given), onVoid, responseStatus: () => answer?.status })
-      // A body that broke off before anything of it was sent is no answer.
+      // A body that failed before any of it was sent does not count as a response.
       .then((run) => (answer === undefined || (answer.rest !== undefined && isFailed(run.invocation.outcome)) ? answerWithoutRespond(run) : answer));
     return Promise.race([stored, finished]);
   }
 }
 
-/** What is kept of requests that wait or run. */
 class HeldCharacters {
   readonly #bySource = new Map<string, number>();
   #sum = 0;
 
-  /** To be called when it is kept no longer. Throws PD_TOO_BUSY. */
+  /** Returns a function to call when the request is over. Throws PD_TOO_BUSY. */
   add({ id, slug }: LiveSource["source"], length: number): () => void {
     const own = this.#bySource.get(id) ?? 0;
     if (length > SMALL && own > 0 && (own + length > MOST_HELD_OF_ONE || this.#sum + length > MOST_HELD))
@@ -172,10 +169,9 @@ class HeldCharacters {
   }
 }
 
-/** One request and its run; once its trigger is stored, it is run until that is stored as well. */
 class StoredRequest {
   readonly id: InvocationId;
-  /** Deadlines that end with the run. */
+  /** Called when the run ends. */
   readonly cancels: Cancel[] = [];
   readonly #ports: RequestPorts;
   readonly #live: LiveSource;
@@ -198,7 +194,7 @@ class StoredRequest {
     return this.#storing;
   }
 
-  /** Rejects only while the trigger is not stored: then the client can send it again. */
+  /** Rejects only while the trigger is not stored. The client can then send it again. */
   run(options: InvokeOptions): Promise<CommittedRun> {
     const onEnded = (): void => this.#cancelAll();
     const { onResponse, onVoid, responseStatus } = options;

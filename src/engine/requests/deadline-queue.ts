@@ -1,6 +1,5 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** Takes a waiter out again. */
 export type Cancel = () => void;
 
 interface Waiter {
@@ -9,8 +8,7 @@ interface Waiter {
 }
 
 /**
- * Calls back what is not cancelled within a fixed time. All wait equally long, so they come due in the order in
- * which they came, and one timer serves any number of them.
+ * Calls back every waiter that is not cancelled within a fixed time. All wait equally long, so they become due in order of arrival and one timer serves all.
  */
 export class DeadlineQueue {
   readonly #clock: Clock;

@@ -15,13 +15,13 @@ export interface PendingPorts {
 }
 
 export interface StoredTrigger extends Pick<PendingRequest, "id" | "trigger"> {
-  /** What the client got, as far as it is known. */
+  /** HTTP status that the client received, if known. */
   readonly responseStatus?: (() => number | undefined) | undefined;
 }
 
 /**
- * Runs a stored trigger until its run is stored, with growing pauses. Rejects with PD_STOPPING when the server stops
- * (the trigger stays stored) and with PD_SOURCE_NOT_FOUND when the source is gone, and the trigger with it.
+ * Retries until the run is stored, with growing pauses. Throws PD_STOPPING when the server stops; the trigger stays stored. Throws PD_SOURCE_NOT_FOUND when the
+ * source was deleted, which also deletes the trigger.
  */
 export async function runUntilStored(ports: PendingPorts, live: LiveSource, request: StoredTrigger): Promise<CommittedRun> {
   const { clock, log, signal } = ports;

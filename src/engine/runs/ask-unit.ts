@@ -12,13 +12,11 @@ export interface Question {
   readonly dynamicProps: readonly PropDeclaration[];
   readonly dataStores: readonly string[];
   readonly secrets: readonly string[];
-  /** What `this.<http>.endpoint` shows. */
   readonly endpoint: string;
 }
 
 const SILENT: CallReport = { log: () => {}, respond: () => {} };
 
-/** Calls a unit for what it answers: nothing of it is stored. */
 export function askUnit(
   { clock, settings }: { readonly clock: Clock; readonly settings: Pick<EngineSettings, "deadlineMs"> },
   unit: Unit,

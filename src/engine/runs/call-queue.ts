@@ -1,13 +1,11 @@
 import { PdError } from "../../domain/errors.ts";
 
 export interface CallLimits {
-  /** Calls that run at the same time. */
   readonly maxConcurrency: number;
-  /** Calls that wait; more are refused. */
+  /** Length of each waiting line. Further calls reject with PD_TOO_BUSY. */
   readonly maxWaiting: number;
 }
 
-/** Those of the server, but for what a source has of its own by then. */
 export class OwnLimits implements CallLimits {
   readonly #server: CallLimits;
   readonly #own: () => number | undefined;
@@ -26,32 +24,26 @@ export class OwnLimits implements CallLimits {
   }
 }
 
-/** A call that waits for its turn. */
 interface Waiter {
   readonly isAlone: boolean;
-  /** `round`: the one in which it has its place. */
   readonly begin: (round: number) => void;
   readonly refuse: (reason: PdError) => void;
 }
 
-/** While it stands, whoever comes waits. */
 interface StandingHold {
-  /** No more than these wait because of it. */
   readonly most: number;
   readonly waiters: Waiter[];
   readonly calls: Promise<unknown>[];
 }
 
 export interface Hold {
-  /** Whoever waits because of it may begin. */
   readonly release: () => void;
-  /** Those who have waited because of it. */
   readonly calls: readonly Promise<unknown>[];
 }
 
 /**
- * Lets the calls of one source run a few at a time, in the order in which they came. A call that wants to run alone
- * waits until nothing else runs, and whoever comes after it waits for it.
+ * Runs the calls of one source in order of arrival, up to `maxConcurrency` at a time. A call with `isAlone` starts when no other runs, and later calls wait
+ * until it has ended.
  */
 export class CallQueue {
   readonly #limits: CallLimits;
@@ -61,17 +53,16 @@ export class CallQueue {
   #running = 0;
   #hasLoner = false;
   #hold: StandingHold | undefined;
-  /** Calls that have a place and begin at once, before whoever comes now. */
+  /** Calls that have a place and start in a later microtask. New calls must not overtake them. */
   #beginning = 0;
-  /** Changes when what runs is counted from zero again. */
+  /** Incremented by `startOver`. A call of an earlier round frees no place when it ends. */
   #round = 0;
 
-  /** The limits are looked at when they count, so they may change; what runs already goes on. */
   constructor(limits: CallLimits) {
     this.#limits = limits;
   }
 
-  /** Rejects as the call does, with PD_TOO_BUSY when too many wait, and as `close` says. */
+  /** Throws what `call` throws, PD_TOO_BUSY when too many calls wait, and the reason of `close`. */
   run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
     const hold = this.#holdWithRoom();
     const turn = hold === undefined ? this.#enter(isAlone) : waitIn(hold.waiters, isAlone);
@@ -92,12 +83,11 @@ export class CallQueue {
     }
   }
 
-  /** Calls that run, and calls that wait. */
   get load(): { readonly running: number; readonly waiting: number } {
     return { running: this.#running, waiting: this.#waiting.length + this.#loners.length + (this.#hold?.waiters.length ?? 0) };
   }
 
-  /** What runs now holds up nobody any more: whoever waits for it begins as if nothing ran. */
+  /** Stops counting the running calls, so that waiting calls start as if nothing ran. */
   startOver(): void {
     this.#round++;
     this.#running = 0;
@@ -105,7 +95,7 @@ export class CallQueue {
     this.#beginNext();
   }
 
-  /** Whoever comes from now on waits until this is released, or until more than `most` would: a busy source is not held up. */
+  /** Makes new calls wait until `release`. One call more than `most` ends the hold, so that a busy source is not delayed. */
   hold(most: number): Hold {
     const hold: StandingHold = { most, waiters: [], calls: [] };
     this.#hold = hold;
@@ -117,7 +107,6 @@ export class CallQueue {
     };
   }
 
-  /** Refuses whoever waits and whoever comes; what runs goes on. */
   close(reason: PdError): void {
     this.#refusal = reason;
     const refused = [...this.#loners, ...this.#waiting, ...(this.#hold?.waiters ?? [])];
@@ -127,18 +116,17 @@ export class CallQueue {
     for (const { refuse } of refused) refuse(reason);
   }
 
-  /** Whoever comes waits in it; where none more may, it ends. */
   #holdWithRoom(): StandingHold | undefined {
     const hold = this.#hold;
     if (hold === undefined) return undefined;
-    // Nobody is refused because of it.
+    // A hold must never be the reason why a call is rejected.
     const hasRoom = hold.waiters.length < hold.most && this.load.waiting < this.#limits.maxWaiting;
     if (hasRoom) return hold;
     this.#resume(hold);
     return undefined;
   }
 
-  /** `undefined`: it begins at once. A place is given by whoever leaves, so that nobody who comes between takes it. */
+  /** Undefined when the call starts at once. The call that leaves hands its place to a waiter, so no new call can take it first. */
   #enter(isAlone: boolean): Promise<number> | undefined {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
     if (this.#isFree(isAlone)) {
@@ -171,7 +159,6 @@ export class CallQueue {
     this.#beginNext();
   }
 
-  /** In the order in which they came. */
   #resume(hold: StandingHold): void {
     this.#hold = undefined;
     for (const waiter of hold.waiters) {
@@ -180,7 +167,6 @@ export class CallQueue {
     }
   }
 
-  /** Whoever waits and may begin. */
   #beginNext(): void {
     const [loner] = this.#loners;
     if (loner !== undefined && this.#running > 0) return;

@@ -11,11 +11,10 @@ import type { LatePart } from "../../ports/runner.ts";
 import type { StepCommit } from "../../ports/workflow-store.ts";
 import { isInDoubt, untilKnown } from "./in-doubt.ts";
 
-/** What one host knows of a source while it is its only writer. */
 export interface Ownership {
   readonly sourceId: DeployedId;
   readonly fence: number;
-  /** Changed by each run, before its commit is durable: should that fail, the ownership is given up. */
+  /** Updated by each run before its commit is durable. When the commit fails, the ownership is dropped. */
   cache: DedupeCache;
 }
 
@@ -23,12 +22,10 @@ export interface Judged {
   readonly events: NewEvents;
   readonly postponed: readonly NewPostponedEvent[];
   readonly dropped: Readonly<Record<string, number>>;
-  /** What the run's log tells of them. */
   readonly warnings: readonly LogLine[];
   readonly learned: DedupeChange | undefined;
 }
 
-/** Decides what becomes of the emits of a call, and moves the dedupe cache on. */
 export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefined, { emits, now }: { emits: readonly Emit[]; now: number }): Judged {
   if (emits.length === 0) return { events: [], postponed: [], dropped: {}, warnings: [], learned: undefined };
   const result = dedupe(strategy, owner.cache, orderEmits(emits));
@@ -45,7 +42,7 @@ export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefine
   };
 }
 
-/** So many different lines and reasons are told, each once: a run may emit 100,000 times. */
+/** Limit of different warnings and drop reasons: a run may emit 100,000 times. */
 const MOST_LINES = 100;
 
 function inShort(texts: readonly string[]): string[] {
@@ -56,7 +53,7 @@ function inShort(texts: readonly string[]): string[] {
   return lines.length <= MOST_LINES ? lines : [...lines.slice(0, MOST_LINES), `${lines.length - MOST_LINES} more lines of this kind are not kept`];
 }
 
-/** A line for each time that is none, and one for all of a run that are taken for seconds: pollers of APIs that count in seconds emit hundreds. */
+/** Times taken for seconds share one line, since pollers of APIs that count in seconds emit hundreds. */
 function oddTimes(emits: readonly Emit[]): string[] {
   const lines: string[] = [];
   const inSeconds: (string | number)[] = [];
@@ -82,7 +79,7 @@ function countReasons(dropped: readonly DroppedEmit[]): Record<string, number> {
   const counts: Record<string, number> = {};
   let others = 0;
   for (const [place, { reason }] of dropped.entries()) {
-    // Each id makes a reason of its own.
+    // A reason may contain an id, so each may be different.
     if (place < MOST_LINES || counts[reason] !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
     else others++;
   }
@@ -98,34 +95,29 @@ export interface FinishedRun {
   readonly strategy: DedupeStrategy | undefined;
   readonly invocation: Omit<Invocation, "durationMs" | "outcome" | "eventCount" | "dropped">;
   readonly result: RunResult;
-  /** Of its trigger, where it is known already. */
+  /** Omitted when the trigger has not been serialized yet. */
   readonly triggerText?: string | undefined;
-  /** It was a step of a workflow. */
   readonly step?: StepCommit;
 }
 
 export interface CommittedRun {
   readonly invocation: Invocation;
   readonly logs: readonly LogLine[];
-  /** Its events as they are kept; they are made when they are asked for. */
+  /** The events are built on first access. */
   readonly stored: Pick<Committed, "events">;
 }
 
-/** What runs are stored and told with. */
 export interface CommitPorts {
   readonly store: Pick<RunStore, "commit" | "committed" | "append">;
   readonly clock: Clock;
   readonly feed: EventFeed;
   readonly meter: Meter;
-  /** Told who got a delivery that is due. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
-  /** Told that a run has postponed events. */
   readonly onPostponed: () => void;
-  /** Aborts when the server stops. */
   readonly signal: AbortSignal;
 }
 
-/** Before anything is disowned or run again it is known whether it is stored. */
+/** When the outcome is in doubt, asks the store until it is known. No state may be dropped and no run repeated before. */
 function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
   return ports.store.commit(run).catch(async (error: unknown) => {
     if (!isInDoubt(error)) throw error;
@@ -136,7 +128,7 @@ function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
   });
 }
 
-/** Order, dedupe, commit, announce. Throws PD_NOT_STORED, having written and announced nothing; PD_IN_DOUBT when the server stops before it is known. */
+/** Throws PD_NOT_STORED, having written and announced nothing, and PD_IN_DOUBT when the server stops before the outcome is known. */
 export async function commitRun(ports: CommitPorts, { owner, strategy, invocation, result, triggerText, step }: FinishedRun): Promise<CommittedRun> {
   const now = ports.clock.now();
   const judged = judgeEmits(owner, strategy, { emits: result.emits, now });
@@ -177,7 +169,7 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
   return { invocation: complete, logs, stored };
 }
 
-/** Commits what a call did after it had ended, with a warning in its log. */
+/** Commits what a call did after it had ended, and warns about its emits in the log. */
 export async function commitLate(
   ports: CommitPorts,
   owner: Ownership,

@@ -8,45 +8,36 @@ import { type JsonObject, isSameJson, parseJson } from "../../domain/json.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { readProps } from "../../domain/props/read-props.ts";
 
-/** What a component is configured with. */
 export interface Configuration {
   readonly configured: ConfiguredProps;
-  /** What `additionalProps` declares for these values. */
   readonly dynamicProps: readonly PropDeclaration[];
 }
 
-/** Calls `additionalProps` with these values. */
 export type AskAdditionalProps = (values: Configuration) => Promise<RunResult>;
 
 export interface Configuring {
-  /** For errors. */
   readonly name: string;
   readonly definition: ComponentDefinition;
   readonly given: JsonObject;
-  /** What it was configured with before; what is declared no more of it is left out. */
+  /** Previous values. Values of props that are no longer declared are dropped. */
   readonly kept?: JsonObject;
-  /** What was declared then. */
+  /** Props that were declared for `kept`. */
   readonly keptFor?: readonly PropDeclaration[];
-  /** By other code, or beside other values: what was a default counts no more where there is one now (components.md, User input prop properties). */
+  /** True when the code or other values changed. Values that were only defaults then become the current defaults. */
   readonly followsDefaults?: boolean;
-  /** Values of props that were not declared lately: what fits what is declared now comes back. */
+  /** Values of props that were not declared recently. They are used again when they fit a current declaration. */
   readonly setAside?: JsonObject;
-  /** Values may be missing: what is declared for the others is wanted. */
   readonly isPartial?: true;
   readonly ask: AskAdditionalProps;
   readonly findAccount: FindAccount;
 }
 
-/** Values that are given, beside those that a source has. */
 export type GivenValues = Pick<Configuring, "given" | "kept" | "keptFor" | "followsDefaults">;
 
-/** Each round may make another prop reload; a component that never settles is cut off. */
+/** Each round may declare further props. A component that never settles gets its last answer. */
 const MOST_ROUNDS = 10;
 
-/**
- * Declared props and given values → configured props. Throws PD_BAD_PROPS with everything that is missing or wrong,
- * PD_ADDITIONAL_PROPS_FAILED when the component cannot tell what else it declares.
- */
+/** Throws PD_BAD_PROPS with all missing and invalid values, PD_ADDITIONAL_PROPS_FAILED when `additionalProps` fails or declares invalid props. */
 export async function configure(configuring: Configuring): Promise<Configuration> {
   const { name, definition, given, findAccount } = configuring;
   const dynamicProps = await dynamicPropsFor(configuring);
@@ -57,10 +48,7 @@ export async function configure(configuring: Configuring): Promise<Configuration
   return { configured: values, dynamicProps };
 }
 
-/**
- * What `additionalProps` declares once every static prop has its value. Values of the dynamic props themselves may
- * make it declare others, so it is asked until the answer stays the same.
- */
+/** Values of dynamic props can change what `additionalProps` declares, so it is called until two answers are the same. */
 export async function dynamicPropsFor(configuring: Configuring): Promise<readonly PropDeclaration[]> {
   const { name, definition, given, isPartial, ask, findAccount } = configuring;
   if (definition.hasAdditionalProps !== true) return [];
@@ -84,17 +72,16 @@ export async function dynamicPropsFor(configuring: Configuring): Promise<readonl
 
 type Before = Pick<Configuring, "kept" | "keptFor" | "followsDefaults" | "setAside"> & Partial<Pick<Configuring, "definition">>;
 
-/** What was configured before. One that was set aside may have been of another type. */
 export function valuesBefore(
   { kept = {}, keptFor = [], followsDefaults = false, setAside = {}, definition }: Before,
   declared: readonly PropDeclaration[],
 ): JsonObject {
   const given = open(declared);
-  // A text that was set aside is the name of no data store because a component says so.
+  // A dynamic prop must not turn a string that was set aside into the name of a data store.
   const isOwn = (prop: PropDeclaration): boolean => definition?.props.some(({ name, kind }) => name === prop.name && kind === prop.kind) === true;
   const returning = given.filter((prop) => Object.hasOwn(setAside, prop.name) && (prop.kind !== "data-store" || isOwn(prop)));
   const defaults = defaultsAmong(keptFor, kept);
-  // One that fits no more, as with other choices of a third party, stands in nobody's way; nor is one read as if it were given.
+  // A former default that is no longer valid (a third party's choices changed) is dropped without an error, and never converted.
   const isStaying = (prop: PropDeclaration): boolean =>
     !followsDefaults && isSameJson(checkProps([prop], pick(kept, [prop])).values[prop.name], kept[prop.name]);
   const isFilledIn = (prop: PropDeclaration): boolean => !Object.hasOwn(defaults, prop.name) || propFacts(prop).default === undefined || isStaying(prop);
@@ -104,7 +91,7 @@ export function valuesBefore(
   return { ...checkProps(returning, pick(setAside, returning)).values, ...pick(kept, filledIn) };
 }
 
-/** Throws, whichever round it was, where a value that is given as something else would become an account or a data store, or the other way round. */
+/** Throws PD_ADDITIONAL_PROPS_FAILED when a given value would become an account or data store that it was not given for, or the reverse. */
 function requireSameReferences({ name, given }: Configuring, seen: Map<string, PropDeclaration>, next: readonly PropDeclaration[]): void {
   for (const prop of next) {
     const known = seen.get(prop.name) ?? prop;
@@ -133,7 +120,6 @@ function isSameDeclarations(left: readonly PropDeclaration[], right: readonly Pr
   return isSameJson(parseJson(JSON.stringify(left)), parseJson(JSON.stringify(right)));
 }
 
-/** Those that a user gives, so that what was given for an earlier version stays. */
 function open(declared: readonly PropDeclaration[]): readonly PropDeclaration[] {
   return declared.filter((prop) => !isFixed(prop));
 }

@@ -3,7 +3,6 @@ import type { JsonValue } from "../../domain/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { StoreValues } from "./rehearsed-stores.ts";
 
-/** What a component wants of a data store that it was given. */
 export async function answerDataStore(
   { store, clock }: { readonly store: StoreValues; readonly clock: Pick<Clock, "now"> },
   request: DataStoreRequest,

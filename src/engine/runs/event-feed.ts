@@ -4,7 +4,6 @@ import type { LogLine, Outcome } from "../../domain/invocation.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 
-/** What can be watched of a source while it works. */
 export type Observation =
   | { readonly kind: "started"; readonly id: InvocationId; readonly at: number; readonly trigger: Trigger; readonly replayOf?: InvocationId | undefined }
   | { readonly kind: "line"; readonly id: InvocationId; readonly line: LogLine }
@@ -21,12 +20,11 @@ export type Observation =
 
 type Subscriptions<Item> = Map<DeployedId, Set<Subscription<Item>>>;
 
-/** Events that are read or told together. */
 const TOGETHER = 200;
-/** A reader that lets so many items wait is cut off. */
+/** A reader with more waiting items is disconnected. */
 const MAX_WAITING = 5000;
 
-/** Tells readers what is new; a reader that begins at a number first gets what it missed, then what comes, without gap or double. */
+/** A reader that starts at a number first gets the stored events after it, then new ones, without gaps or duplicates. */
 export class EventFeed {
   readonly #store: EventStore;
   readonly #events: Subscriptions<readonly Event[]> = new Map();
@@ -49,24 +47,22 @@ export class EventFeed {
     if (readers !== undefined) for (const reader of readers) reader.add(observation);
   }
 
-  /** Is told what any source does, as it happens; there is one. */
   watchAll(watcher: (sourceId: DeployedId, observation: Observation) => void): void {
     this.#watcher = watcher;
   }
 
-  /** The source is gone: whoever reads it gets what is still waiting, and then the end. */
+  /** Readers still receive the items that wait. */
   end(sourceId: DeployedId): void {
     for (const readers of [this.#events.get(sourceId), this.#observations.get(sourceId)]) readers?.forEach((reader) => reader.end());
   }
 
-  /** The server stops. */
   endAll(): void {
     for (const sourceId of [...this.#events.keys(), ...this.#observations.keys()]) this.end(sourceId);
   }
 
   /**
-   * The reader is in line when this returns. What is told to many readers at once is one and the same list for all of them.
-   * Ends when the signal aborts, when the source is gone, when the reader is too slow.
+   * The reader is registered when this returns. All readers receive the same array object for the same events. Ends when `signal` aborts, the source is gone or
+   * the reader is too slow.
    */
   eventsSince(sourceId: DeployedId, afterSeq: number, signal: AbortSignal): AsyncGenerator<readonly Event[]> {
     return this.#backlogThen(new Subscription<readonly Event[]>(this.#events, sourceId, signal), sourceId, afterSeq);
@@ -86,14 +82,13 @@ export class EventFeed {
       const news = (told[0]?.seq ?? 0) > seen ? told : told.filter(({ seq }) => seq > seen);
       const [first] = news;
       if (first === undefined) continue;
-      // Two who store at the same time may tell it the other way round: what may be missing is read.
+      // Parallel commits may be announced out of order, so events that may be missing are read from the store.
       if (first.seq > seen + 1) yield* this.#kept(sourceId, seen, first.seq);
       yield news;
       seen = lastSeqOf(news, seen);
     }
   }
 
-  /** Events between two numbers, some at a time: numbers of those that are gone are left out. */
   async *#kept(sourceId: DeployedId, after: number, before: number): AsyncGenerator<readonly Event[]> {
     for (let seen = after; ;) {
       const found = await this.#store.listEventsSince(sourceId, seen, TOGETHER);
@@ -105,7 +100,6 @@ export class EventFeed {
   }
 }
 
-/** Numbers of one commit follow each other. */
 function partsOf(events: readonly Event[]): readonly (readonly Event[])[] {
   if (events.length <= TOGETHER) return [events];
   return Array.from({ length: Math.ceil(events.length / TOGETHER) }, (_, place) => events.slice(place * TOGETHER, (place + 1) * TOGETHER));
@@ -115,7 +109,6 @@ function lastSeqOf(events: readonly Event[], otherwise: number): number {
   return events.at(-1)?.seq ?? otherwise;
 }
 
-/** A place in line that collects from the moment it is made. */
 class Subscription<Item> implements AsyncIterable<Item> {
   readonly #waiting: { readonly item: Item; readonly weight: number }[] = [];
   #weight = 0;
@@ -135,7 +128,6 @@ class Subscription<Item> implements AsyncIterable<Item> {
     else signal.addEventListener("abort", () => this.end(), { once: true });
   }
 
-  /** `weight`: of how many items it stands for. */
   add(item: Item, weight = 1): void {
     this.#waiting.push({ item, weight });
     this.#weight += weight;

@@ -8,22 +8,18 @@ import type { EndedCall, InvocationPage, RunStore } from "../../ports/run-store.
 import type { TimerInstant, TimerStore } from "../../ports/timer-store.ts";
 import type { Observation } from "./event-feed.ts";
 
-/** A line with the call that wrote it. */
 export interface LoggedLine {
   readonly invocation: Invocation;
   readonly line: LogLine;
-  /** Its place among the lines of this call. */
   readonly index: number;
 }
 
-/** How many calls are looked at for what only some of them have. */
 const MOST_LOOKED_AT = 1000;
 
 interface HistoryPorts {
   readonly store: RunStore & Pick<EventStore, "listEventsOf"> & Pick<TimerStore, "listInstants">;
 }
 
-/** What sources have done, as it is kept. */
 export class History {
   readonly #store: HistoryPorts["store"];
 
@@ -31,17 +27,17 @@ export class History {
     this.#store = store;
   }
 
-  /** Calls of `run` and of hooks, newest first. */
+  /** Newest first. */
   invocations(sourceId: DeployedId, page: InvocationPage): Promise<readonly Invocation[]> {
     return this.#store.listInvocations(sourceId, page);
   }
 
-  /** What a call has emitted and is still kept, the oldest first. */
+  /** Events that are still kept, oldest first. */
   eventsOf({ id: invocationId, sourceId, startedAt: since }: Invocation, limit: number): Promise<readonly Event[]> {
     return this.#store.listEventsOf({ sourceId, invocationId, since }, limit);
   }
 
-  /** How the newest calls ended, newest first. */
+  /** Newest first. */
   outcomes(sourceId: DeployedId, limit: number): Promise<readonly EndedCall[]> {
     return this.#store.listOutcomes(sourceId, limit);
   }
@@ -57,12 +53,12 @@ export class History {
     return this.#store.invocationLogs(id);
   }
 
-  /** Planned times of timers and what became of them, newest first. */
+  /** Newest first. */
   instants(sourceId: DeployedId, limit: number): Promise<readonly TimerInstant[]> {
     return this.#store.listInstants(sourceId, limit);
   }
 
-  /** What could have been watched of a source lately, oldest first: the newest `limit` observations. */
+  /** The newest `limit` observations, oldest first, rebuilt from stored invocations. */
   async observations(sourceId: DeployedId, limit: number): Promise<readonly Observation[]> {
     const groups: (readonly Observation[])[] = [];
     let count = 0;
@@ -75,7 +71,7 @@ export class History {
     return groups.toReversed().flat().slice(-limit);
   }
 
-  /** The same of a workflow, with what its triggers have logged before its runs. */
+  /** Inserts each log line of a workflow's triggers before the next run that started. */
   async observationsWith(sourceId: DeployedId, triggerIds: readonly DeployedId[], limit: number): Promise<readonly Observation[]> {
     const own = await this.observations(sourceId, limit);
     const ofTriggers = await Promise.all(triggerIds.map((id) => this.observations(id, limit)));
@@ -88,13 +84,13 @@ export class History {
     return all.slice(-limit);
   }
 
-  /** Calls that failed, newest first. */
+  /** Newest first. */
   async failures(sourceId: DeployedId, limit: number): Promise<readonly Invocation[]> {
     const looked = await this.invocations(sourceId, { limit: MOST_LOOKED_AT });
     return looked.filter(isFailure).slice(0, limit);
   }
 
-  /** Lines of all calls, newest first. */
+  /** Newest first. */
   async lines(sourceId: DeployedId, limit: number): Promise<readonly LoggedLine[]> {
     const found: LoggedLine[] = [];
     for (const invocation of await this.invocations(sourceId, { limit: MOST_LOOKED_AT })) {
@@ -105,7 +101,7 @@ export class History {
     return found.slice(0, limit);
   }
 
-  /** What the latest hooks have logged, oldest first. */
+  /** Oldest first. */
   async hookLines(sourceId: DeployedId): Promise<readonly LoggedLine[]> {
     const hooks = (await this.invocations(sourceId, { limit: 20 })).filter(({ trigger }) => trigger.kind === "hook");
     const found: LoggedLine[] = [];

@@ -10,19 +10,17 @@ interface EventPorts {
   readonly store: EventStore & Pick<PostponedStore, "listPostponed" | "deletePostponed">;
   readonly feed: EventFeed;
   readonly clock: Clock;
-  /** Told who got a delivery that is due. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
 }
 
 interface Followed {
-  /** The number of the last event that is not among them. */
+  /** Number of the last event before `events`. */
   readonly after: number;
-  /** So many after that number are not kept any more: whoever has seen it misses them. */
+  /** Number of events after `after` that are no longer kept. The reader misses them. */
   readonly gone: number;
   readonly events: AsyncIterable<readonly Event[]>;
 }
 
-/** Events of sources: those that are kept, those that are postponed, those that come. */
 export class KeptEvents {
   readonly #ports: EventPorts;
 
@@ -35,12 +33,12 @@ export class KeptEvents {
     return this.#ports.store.listEvents(sourceId, page);
   }
 
-  /** Without a channel, of all. */
+  /** Counts all channels when `channel` is omitted. */
   count(sourceId: DeployedId, channel?: string): Promise<number> {
     return this.#ports.store.countEvents(sourceId, channel);
   }
 
-  /** Emits a kept event once more, as a new event that dedupe has no say in. Throws PD_NOT_FOUND. */
+  /** Emits a kept event again as a new event, without dedupe. Throws PD_NOT_FOUND. */
   async emitAgain(sourceId: DeployedId, seq: number): Promise<Event> {
     const { store, clock, feed, onDeliveries } = this.#ports;
     const stored = await store.emitAgain(sourceId, seq, clock.now());
@@ -56,7 +54,6 @@ export class KeptEvents {
     return this.#ports.store.deleteEvents(sourceId, range);
   }
 
-  /** Those whose time has not come. */
   listPostponed(sourceId: DeployedId, page: EventPage): Promise<readonly PostponedEvent[]> {
     return this.#ports.store.listPostponed(sourceId, page);
   }
@@ -66,8 +63,8 @@ export class KeptEvents {
   }
 
   /**
-   * What was kept after this number, and then what comes, some at a time; without a number, what comes from now on. A number
-   * that no event has yet is of another database, such as the one before a backup was put back: it means now as well.
+   * Yields the kept events after `wanted` in batches, then new events. Without `wanted`, only new events. A number higher than that of the last event comes
+   * from another database, such as one replaced by a backup, and also means only new events.
    */
   async follow(sourceId: DeployedId, wanted: number | undefined, signal: AbortSignal): Promise<Followed> {
     const { store, feed } = this.#ports;

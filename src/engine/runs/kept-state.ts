@@ -9,13 +9,13 @@ export function stateTooLarge(slug: string): PdError {
   });
 }
 
-/** A run whose values are too much fails, and leaves nothing behind. */
+/** Turns a run whose state is too large into a failed run without effects. */
 export function withoutState(result: RunResult, slug: string): RunResult {
   const { message } = stateTooLarge(slug);
   return { ...result, emits: [], stateChanges: {}, outcome: { kind: "threw", error: { name: "RangeError", message, stack: `RangeError: ${message}` } } };
 }
 
-/** What came after the end of a run is not run again: what cannot be stored is left out, and the log says so. */
+/** Removes values that cannot be stored. Work done after the end of a run cannot be retried. */
 export function withoutLost({ id, result }: LatePart, keys: readonly string[], { at, why }: { at: number; why: string }): LatePart {
   const lost = keys.filter((key) => key in result.stateChanges);
   if (lost.length === 0) return { id, result };

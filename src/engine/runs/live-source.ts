@@ -24,26 +24,22 @@ import { type UnitSettings, rightsOf, unitCode } from "./source-units.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * One deployed component as this host runs it. Cold: only the record. Warm: the stored state is owned (see
- * RunStore.open) and a unit is loaded. During an update two versions are warm: calls in flight finish on the old one
- * while new ones go to the new one, and each is told what the other writes.
+ * One deployed component on this host. A cold source has only its record in memory. A warm source owns its stored state (see RunStore.open) and has a loaded
+ * unit. During an update two versions are warm: running calls finish on the old unit, new calls use the new one, and each receives the other's state changes.
  */
 export class LiveSource {
-  /** False while it is being deployed: it can be called, and no list has it. */
+  /** False while the source is being deployed: it can be called but does not appear in lists. */
   isShown: boolean;
-  /** It was deleted, or never came to be. */
+  /** True once the source has been deleted, or when its first deployment failed. */
   isGone = false;
-  /** Whoever debugs it. */
   debug: DebugLink | undefined;
-  /** Its process is on its way out. */
   isCooling = false;
-  /** The highest number that a version has had, also one that was taken back: calls may have run on it. */
+  /** Includes versions that were rolled back, because calls may have run on them. */
   highestVersion: number;
-  /** Made for whoever wants to hear of it: most sources are killed unheard. */
   #killed: AbortController | undefined;
   #whyKilled: string | undefined;
   readonly #ports: RunPorts;
-  /** Made when it is first wanted: a server may have thousands of sources that nobody calls. */
+  /** Created on first use: a server may have thousands of sources that are never called. */
   #machinery: Machinery | undefined;
   #isStopping = false;
   #version: Version | undefined;
@@ -58,7 +54,6 @@ export class LiveSource {
     this.isShown = this.#isStored;
   }
 
-  /** What runs it. */
   get #running(): Machinery {
     if (this.#machinery !== undefined) return this.#machinery;
     this.#machinery = new Machinery(this.#ports, {
@@ -73,7 +68,6 @@ export class LiveSource {
     return this.#machinery;
   }
 
-  /** Aborts, with the reason, when it is killed. */
   get killed(): AbortSignal {
     this.#killed ??= new AbortController();
     if (this.#whyKilled !== undefined) this.#killed.abort(this.#whyKilled);
@@ -88,7 +82,6 @@ export class LiveSource {
     return this.#machinery?.units.isEmpty === false;
   }
 
-  /** The code that new calls run on. */
   async readComponent(): Promise<SavedComponent> {
     return (await this.#current()).component;
   }
@@ -101,17 +94,16 @@ export class LiveSource {
     return this.#known.source;
   }
 
-  /** With the props that its values have added. */
+  /** Includes the dynamic props. */
   get definition(): ComponentDefinition {
     return this.#known.definition;
   }
 
-  /** Where its code came from, and what is loaded before it. */
   get provenance(): Provenance {
     return this.#known.provenance;
   }
 
-  /** Whatever is started for this work stays until it has ended. */
+  /** Keeps the processes from being cooled down until `work` has ended. */
   async keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
     const { usage } = this.#running;
     usage.begin();
@@ -127,12 +119,15 @@ export class LiveSource {
     if (usage.isIdle) this.#ports.processes.offer();
   }
 
-  /** Calls back with a unit of the current version, which stays until that has ended. */
+  /** The source stays warm until `work` has ended. */
   withUnit<Value>(work: (unit: Unit) => Promise<Value>): Promise<Value> {
     return this.keepWarm(async () => work((await this.#warm()).unit));
   }
 
-  /** Calls `run`, and again, alone, when that did not count through no fault of its own. Rejects when the run could not be started or stored. */
+  /**
+   * Calls `run`. Retries it alone when a try did not count and the call is not to blame. Throws PD_INTERRUPTED after too many tries. Rejects when the run could
+   * not be started or stored.
+   */
   async invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
     const { calls, usage } = this.#running;
     usage.begin();
@@ -147,7 +142,7 @@ export class LiveSource {
     }
   }
 
-  /** Calls a hook of the current version; `undefined` when it has none. */
+  /** Returns undefined when the component does not have this hook. Throws PD_INTERRUPTED. */
   async callHook(hook: HookName): Promise<CommittedRun | undefined> {
     if (!this.definition.hooks.includes(hook)) return undefined;
     return this.keepWarm(async () => {
@@ -157,12 +152,11 @@ export class LiveSource {
     });
   }
 
-  /** What it is called for because of what it answers. */
   get questions(): SourceQuestions {
     return this.#running.questions;
   }
 
-  /** Starts a unit with other code beside the current one; it gets every change of the state from now on. `stop`: see `SourceUnits.start`. */
+  /** The new unit receives every later state change. */
   async startUnit(settings: UnitSettings, stop?: AbortSignal): Promise<Unit> {
     const { units, state: live } = this.#running;
     const { state, epoch } = this.#isStored ? await live.take() : { state: {}, epoch: 0 };
@@ -170,25 +164,24 @@ export class LiveSource {
     return units.start({ ...unitCode(this.#ports.packages, this.source, settings), ...debug, state, epoch }, stop);
   }
 
-  /** The record is in the store from now on, with this state: units that were started before learn of it. */
+  /** Call when the record has been stored with `state`. Units that started earlier receive that state. */
   markStored(state: StateChanges): void {
     this.#isStored = true;
     this.#running.units.tell(state, 0, undefined);
   }
 
-  /** Calls that come from now on would rather be answered by the version that is about to serve. */
   holdCalls(): HeldCalls {
     return this.#running.holdCalls();
   }
 
-  /** New calls go to this version from now on. Returns what undoes it. */
+  /** Sends new calls to this version. `retireOld` ends the previous unit after its calls have finished. */
   switchTo(source: DeployedComponent, component: SavedComponent, unit: Unit | undefined): { undo(): void; retireOld(): void } {
     const before = { known: this.#known, version: this.#version };
     this.#known = new KnownSource({ outline: outlineOf(source), source, provenance: provenanceOf(component) });
     this.highestVersion = Math.max(this.highestVersion, source.version);
     this.#version = { component, unit: unit ?? before.version?.unit, starting: undefined };
     const isSameUnit = unit === undefined || unit === before.version?.unit;
-    // A run that hangs on the old code holds up nobody on the new.
+    // Calls on the new code must not wait for a run that hangs on the old code.
     if (!isSameUnit) this.#machinery?.calls.startOver();
     return {
       undo: () => {
@@ -209,59 +202,53 @@ export class LiveSource {
     };
   }
 
-  /** Gets the next version ready before there is one: the same packages, loaded. */
+  /** Loads the same packages in a spare process, so that the next version starts faster. */
   prepareNext({ bundle, packagesFolder }: Pick<SavedComponent, "bundle" | "packagesFolder">): void {
     if (this.source.allowsPrograms !== true) this.#ports.runner.prepare(unitCode(this.#ports.packages, this.source, { bundle, packagesFolder, env: {} }));
   }
 
-  /** What it remembers. */
   get state(): LiveState {
     return this.#running.state;
   }
 
-  /** Writes to the state from outside; a warm unit sees it at once. */
   writeState(changes: StateChanges): Promise<void> {
     return this.#running.state.write(this.source.slug, changes);
   }
 
-  /** Ends the process of a source that had nothing to do for a while. */
   coolDown(idleMs: number): void {
     if (this.idleMs === undefined || this.idleMs < idleMs) return;
     this.isCooling = true;
     void this.#running.units.retire().finally(() => (this.isCooling = false));
   }
 
-  /** Since when its process has nothing to do; `undefined`: it has none, or is at work. */
+  /** Undefined without a process and while it works. */
   get idleMs(): number | undefined {
     return this.#machinery?.idleMs;
   }
 
-  /** Calls that run, and calls that wait for their turn. */
   get load(): CallQueue["load"] {
     return this.#machinery?.calls.load ?? NO_LOAD;
   }
 
-  /** Bytes of memory that its process takes up; `undefined`: it has none, or does not answer. */
   async memoryBytes(): Promise<number | undefined> {
     const unit = this.#version?.unit;
     return unit?.isUsable === true ? unit.memoryBytes() : undefined;
   }
 
-  /** For good: it was deleted, or the server stops. */
   kill(reason: string): void {
     this.#whyKilled ??= reason;
     this.#killed?.abort(reason);
     this.#machinery?.units.end(reason);
   }
 
-  /** What runs may finish, what waits is refused. Resolves when the units are gone and what they did is committed. */
+  /** Lets running calls finish and rejects waiting ones. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#machinery?.refuse(this.outline.slug);
     await this.#machinery?.untilGone();
   }
 
-  /** What a call needs, where all of it is there: most calls wait for nothing. */
+  /** Everything a call needs, when it is available without waiting. */
   get #readyNow(): Ready | undefined {
     const version = this.#version;
     const { owned } = this.#running.state;
@@ -270,7 +257,7 @@ export class LiveSource {
     return reach === undefined ? undefined : { source, reach, warm: { version, unit: version.unit, owned } };
   }
 
-  /** What a call needs. The source may be changed while its accounts are fetched; the unit is looked at last, as it may retire. */
+  /** Repeats when the source changes while its accounts are fetched. Takes the unit last, because a unit may retire in between. */
   async #ready(): Promise<Ready> {
     for (;;) {
       const { source } = this;
@@ -291,7 +278,7 @@ export class LiveSource {
     const report: CallReport = {
       log: (line) => {
         feed.observe(source.id, { kind: "line", id, line });
-        // Nobody looks at the trigger of a workflow by itself.
+        // Readers follow the workflow, not its trigger.
         if (source.workflowId !== undefined) feed.observe(source.workflowId, { kind: "line", id, line });
       },
       respond: (response, isUnsettled) => options.onResponse?.(response, isUnsettled),
@@ -331,20 +318,19 @@ export class LiveSource {
     return { run: await state.commit(owned, run) };
   }
 
-  /** The version that serves; a source that is cold has its code read. */
   async #current(): Promise<Version> {
     for (;;) {
       if (this.#version !== undefined) return this.#version;
       const { source } = this;
       const component = await this.#ports.store.getComponent(source.componentId);
-      // Switched to another version meanwhile, or read by somebody else.
+      // While the code was read, the source switched versions or another call set `#version`.
       if (this.source !== source || this.#version !== undefined) continue;
       if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run ${source.slug}: its code ${source.componentId} is gone`);
       this.#version = { component, unit: undefined, starting: undefined };
     }
   }
 
-  /** A unit of the current version that takes calls. It may be retired while this waits, so it is looked at last. */
+  /** Checks the unit last, because it may retire while this waits. */
   async #warm(): Promise<Warm> {
     for (;;) {
       const version = await this.#current();
@@ -372,7 +358,6 @@ export class LiveSource {
     }
   }
 
-  /** An idle source keeps its record alone in memory. */
   #goCold(state: LiveState): void {
     state.giveUp();
     this.#version = undefined;

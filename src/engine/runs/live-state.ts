@@ -16,18 +16,18 @@ type StatePorts = Pick<RunPorts, keyof CommitPorts | "log">;
 interface Setup {
   readonly sourceId: DeployedId;
   readonly units: SourceUnits;
-  /** The memory of this host was ahead of the disk, and is given up: what runs on it is not used any more. */
+  /** Called when the state has been dropped. Units that work on it must not be used any more. */
   readonly onDisowned: () => void;
 }
 
-/** What a source remembers, as long as this host owns it: one copy here, one in each of its units. */
+/** State of a source while this host owns it: one copy here and one in each unit. */
 export class LiveState {
   readonly #ports: StatePorts;
   readonly #sourceId: DeployedId;
   readonly #units: SourceUnits;
   readonly #ownership: StateOwnership;
   readonly #onDisowned: () => void;
-  /** Units that work on memory which was given up: what they still tell is built on what is not stored. */
+  /** Units that work on dropped state. Their late reports depend on values that are not stored. */
   readonly #disowned = new WeakSet<Unit>();
 
   constructor(ports: StatePorts, { sourceId, units, onDisowned }: Setup) {
@@ -38,51 +38,47 @@ export class LiveState {
     this.#onDisowned = onDisowned;
   }
 
-  /** Takes it over when it is not owned yet. */
   take(): Promise<Owned> {
     return this.#ownership.take();
   }
 
-  /** Once it was taken over. */
   get owned(): Owned | undefined {
     return this.#ownership.taken;
   }
 
-  /** Nothing runs on it any more: the next call begins from what is stored. */
+  /** Drops the state. Call only when no unit runs. */
   giveUp(): void {
     this.#ownership.giveUp();
   }
 
-  /** Every unit but the one that wrote it learns of a change. Those that began after `owned` was given up have nothing of it. */
+  /** Sends changes to every unit except `writer`. Skips units that started after `owned` was dropped. */
   spread(owned: Owned, changes: StateChanges, writer: Unit | undefined): void {
     owned.apply(changes, writer);
     if (this.owned === owned) this.#units.tell(changes, owned.epoch, writer);
   }
 
-  /** Why a result does not count: what it was made of was given up while the call went on. Its unit is killed, and may still tell of it. */
+  /** Returns why a result does not count: the state it is based on was dropped during the call. Undefined when it counts. */
   lost(owned: Owned): string | undefined {
     return this.owned === owned ? undefined : "while it ran, a run before it could not be stored";
   }
 
-  /** A unit that is gone. */
   forget(unit: Unit): void {
     void this.#ownership.current?.then((owned) => owned.forget(unit)).catch(() => {});
   }
 
   /**
-   * Why a result does not fit what others have stored meanwhile, though the call had read or written it: two versions run
-   * side by side during an update, and what is stored must never go back. The unit is put back to what is stored. What a
-   * hook has agreed with a third party holds whatever ran beside it.
+   * Returns why a result conflicts with what others stored during the call, or undefined. During an update two versions run at once, and a value must never be
+   * replaced by one that is based on an older value. Hooks never conflict: what they agreed with a third party stays in force.
    */
   clash({ owned, unit }: { owned: Owned; unit: Unit }, { touched, stateChanges }: RunResult, { kind }: Trigger): string | undefined {
     const keys = kind === "hook" || touched === undefined ? [] : owned.clashesOf(touched, unit);
     if (keys.length === 0) return undefined;
-    // The unit works on what it has made of them itself.
+    // The unit's memory still has the values that the discarded call wrote.
     unit.restoreState(owned.storedOf(Object.keys(stateChanges), unit));
     return `while it ran, others wrote what it had read or written: ${keys.map((key) => JSON.stringify(key)).join(", ")}`;
   }
 
-  /** When a commit fails, the memory of this host is ahead of the disk: it is given up, so that the next call starts from the disk. */
+  /** A failed commit leaves the memory ahead of the store, so the state is dropped and read again by the next call. */
   commit<Value>(owned: Owned, committed: Promise<Value>): Promise<Value> {
     return committed.catch(async (error: unknown) => {
       const current = await this.#ownership.current?.catch(() => undefined);
@@ -91,7 +87,6 @@ export class LiveState {
     });
   }
 
-  /** Back to what is stored. */
   disown(reason: string): void {
     this.#ports.log.warn("what a source remembered was not stored; it goes on from what is", { source: this.#sourceId, reason });
     this.#ownership.giveUp();
@@ -99,20 +94,20 @@ export class LiveState {
     for (const unit of this.#units.kill(reason)) this.#disowned.add(unit);
   }
 
-  /** Writes from outside; a warm unit sees it at once. Throws PD_BODY_TOO_LARGE, PD_NOT_STORED. */
+  /** A warm unit sees the change at once. Throws PD_BODY_TOO_LARGE, PD_NOT_STORED. */
   async write(slug: string, changes: StateChanges): Promise<void> {
     const { store } = this.#ports;
-    // Nothing may come between the look at who owns it and the write: whoever took it over then would not know of it.
+    // An ownership that opened between this check and the write would miss the change.
     while (this.owned === undefined && this.#ownership.current !== undefined) await this.#ownership.current.catch(() => {});
     const { owned } = this;
     if (owned?.hasRoomFor(changes) === false) throw stateTooLarge(slug);
-    // In memory first: a run that writes the same key after this is also stored after it.
+    // Memory first: a run that writes the same key later is then also stored later.
     if (owned !== undefined) this.spread(owned, changes, undefined);
     const write = (): Promise<void> => store.writeState(this.#sourceId, changes, owned?.fence);
     await (owned === undefined ? write() : this.commit(owned, write()));
   }
 
-  /** From now on the units work on this state; it is stored by `storeCarried`. */
+  /** Replaces the state that the units work on. `storeCarried` stores it. */
   async carry({ state, cache }: CarriedState): Promise<void> {
     const owned = await this.take();
     const cleared = Object.fromEntries(Object.keys(owned.state).map((key) => [key, null]));
@@ -120,15 +115,14 @@ export class LiveState {
     owned.cache = cache;
   }
 
-  /** Stores the state as it is by now, in one go with the rest of a change. */
   async storeCarried(write: (now: CarriedState) => Promise<void>): Promise<void> {
     const { state, cache } = await this.take();
     await write({ state, cache });
   }
 
   /**
-   * Commits what a call did after it had ended; what cannot be kept of it is told in its log. Throws PD_NOT_STORED when it
-   * was built on what is not stored.
+   * Commits what a call did after it had ended. Its log lists values that cannot be stored. Throws PD_NOT_STORED when the call was based on values that are not
+   * stored.
    */
   async commitLate(part: LatePart, unit: Unit | undefined, strategy: DedupeStrategy | undefined): Promise<void> {
     const owned = await this.take();

@@ -11,19 +11,17 @@ import { Usage } from "./usage.ts";
 
 export const NO_LOAD: CallQueue["load"] = { running: 0, waiting: 0 };
 
-/** A change that takes longer holds up nobody any more. */
+/** A change that takes longer no longer delays calls. */
 const LONGEST_HOLD_MS = 100;
-/** One source has no more calls that wait for a change: where more come, there is traffic, and that is not held up. */
+/** More waiting calls than this mean traffic, which must not be delayed. */
 const MOST_HELD = 8;
 
-/** So much later a change is stored at most, for the runs of calls that were let go to come first. */
+/** Longest time that storing a change waits for the runs of held calls. */
 const LONGEST_PRECEDENCE_MS = 10;
 
-/** Calls that wait for a version to serve. */
 export interface HeldCalls {
-  /** Resolves when they have begun, as far as they may. */
   letGo(): Promise<void>;
-  /** Resolves when their runs are stored, or take long. */
+  /** Resolves when their runs are stored, or after LONGEST_PRECEDENCE_MS. */
   untilStored(): Promise<void>;
 }
 
@@ -35,12 +33,10 @@ interface MachinerySetup {
   readonly onDisowned: () => void;
 }
 
-/** What a source needs once it is called, or changed. */
 export class Machinery {
   readonly calls: CallQueue;
   readonly units: SourceUnits;
   readonly state: LiveState;
-  /** While anything goes on nothing is cooled down. */
   readonly usage: Usage;
   readonly questions: SourceQuestions;
 
@@ -55,12 +51,11 @@ export class Machinery {
     this.questions = new SourceQuestions(ports, of);
   }
 
-  /** Since when its process has nothing to do; `undefined`: it has none, or is at work. */
   get idleMs(): number | undefined {
     return !this.units.isEmpty && this.usage.isIdle ? this.usage.idleMs : undefined;
   }
 
-  /** Calls that come wait for the version that is about to serve, unless that takes long. */
+  /** Makes new calls wait for the version that is about to serve, for at most LONGEST_HOLD_MS. */
   holdCalls(): HeldCalls {
     const over = new AbortController();
     const { release, calls } = this.calls.hold(MOST_HELD);
@@ -83,12 +78,11 @@ export class Machinery {
     return this.#clock.sleepUntil(this.#clock.now() + ms, signal);
   }
 
-  /** The server stops: what runs may finish, what waits and what comes is refused. */
+  /** Running calls may finish. Waiting and new calls throw PD_STOPPING. */
   refuse(slug: string): void {
     this.calls.close(new PdError("PD_STOPPING", `Cannot run ${slug}: the server is stopping`));
   }
 
-  /** Resolves when the units are gone and what they did is committed. */
   async untilGone(): Promise<void> {
     await this.usage.untilIdle();
     await this.units.retire();

@@ -7,9 +7,9 @@ import { type PropOption, readOptions } from "../../domain/props/user-prop.ts";
 
 export interface OptionsPage {
   readonly options: readonly PropOption[];
-  /** To be handed back as `prevContext` for the next page, whole. */
+  /** Pass it back unchanged as `prevContext` to get the next page. */
   readonly context?: JsonObject;
-  /** Names of other props that had no value when it was asked for. */
+  /** Other props that had no value. */
   readonly without: readonly string[];
 }
 
@@ -19,7 +19,7 @@ interface Asked {
   readonly configured: ConfiguredProps;
 }
 
-/** One page of a prop's choices. Throws PD_OPTIONS_FAILED when the component has no such options method, or when it throws. */
+/** Throws PD_OPTIONS_FAILED when the component has no such options method or the method throws. */
 export function optionsOf({ prop, declared, configured }: Asked, { outcome, returned }: RunResult): OptionsPage {
   const without = withoutValue(declared, configured).filter((name) => name !== prop);
   const lack = without.length === 0 ? "" : ` (${without.join(", ")} had no value)`;

@@ -5,13 +5,10 @@ interface Waiter {
   readonly refuse: (reason: PdError) => void;
 }
 
-/** Who gives up a process that has nothing to do. */
+/** Ends one idle process. Returns false when no process is idle. */
 export type Evict = () => boolean;
 
-/**
- * How many processes of sources there may be. Beyond that whoever wants one waits, in the order of asking, until another
- * ends; the one that has been idle for the longest is asked to end first.
- */
+/** At the limit, callers wait in order until a process ends, and the process that has been idle longest is ended. */
 export class ProcessBudget {
   readonly #most: number;
   readonly #evict: Evict;
@@ -28,17 +25,19 @@ export class ProcessBudget {
     return this.#count;
   }
 
-  /** How many who want a process wait for a place. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** So many are there that one with nothing to do had better go at once. */
+  /** True above half of the limit. An idle process should then end at once. */
   get isTight(): boolean {
     return this.#count > this.#most / 2;
   }
 
-  /** Resolves when there is a place; `undefined`: there is one. `isUrgent`: at once, though that is one too many; who has a process already may not wait for its own end. Throws as `close` says. */
+  /**
+   * Undefined when there is a place; otherwise resolves when one is free. `isUrgent` exceeds the limit: a source that has a process must not wait for its own
+   * process to end. Throws the reason of `close`.
+   */
   enter(isUrgent: boolean): Promise<void> | undefined {
     if (this.#refusal !== undefined) throw this.#refusal;
     if (isUrgent || (this.#count < this.#most && this.#waiting.length === 0)) {
@@ -46,7 +45,7 @@ export class ProcessBudget {
       return undefined;
     }
     this.#evict();
-    // The place is handed over by whoever leaves.
+    // `leave` hands the place over without changing the count.
     return new Promise<void>((begin, refuse) => this.#waiting.push({ begin, refuse }));
   }
 
@@ -57,7 +56,6 @@ export class ProcessBudget {
     if (this.#waiting.length > 0) this.#evict();
   }
 
-  /** Refuses whoever waits and whoever comes. */
   close(reason: PdError): void {
     this.#refusal = reason;
     const waiting = this.#waiting;
@@ -65,7 +63,6 @@ export class ProcessBudget {
     for (const { refuse } of waiting) refuse(reason);
   }
 
-  /** Something has become idle: it may make room for who waits. */
   offer(): void {
     if (this.#waiting.length > 0) this.#evict();
   }

@@ -5,21 +5,18 @@ import type { Unit } from "../../ports/runner.ts";
 import type { Reach } from "../accounts/credentials.ts";
 import type { Owned } from "./state-ownership.ts";
 
-/** What a version of a source runs on. */
 export interface Version {
   readonly component: SavedComponent;
   unit: Unit | undefined;
   starting: Promise<Unit> | undefined;
 }
 
-/** A version whose unit is loaded, and the state that it works on. */
 export interface Warm {
   readonly version: Version;
   readonly unit: Unit;
   readonly owned: Owned;
 }
 
-/** All that a call needs. */
 export interface Ready {
   readonly source: DeployedComponent;
   readonly reach: Reach | PdError;

@@ -20,20 +20,18 @@ export interface RehearsalPorts extends Pick<RunPorts, "runner" | "packages" | "
   readonly store: RunPorts["store"] & Pick<RunStore, "readState" | "readCache">;
 }
 
-/** An emit, and why dedupe would drop it now. */
+/** `dropped` is the reason why dedupe would drop the emit now. */
 export interface RehearsedEmit {
   readonly emit: Emit;
   readonly dropped?: string;
 }
 
-/** What a call would do. */
 export interface Rehearsal {
-  /** Of the source, whose code it ran. */
   readonly version: number;
   readonly result: Pick<RunResult, "outcome" | "returned">;
   readonly durationMs: number;
   readonly emits: readonly RehearsedEmit[];
-  /** The state that it began with: key → JSON text. */
+  /** Before the call: key → JSON text. */
   readonly state: Readonly<Record<string, string>>;
   readonly stateChanges: StateChanges;
   readonly response: HttpResponse | BadResponse | undefined;
@@ -41,8 +39,8 @@ export interface Rehearsal {
 }
 
 /**
- * Calls today's code with a trigger, in a process of its own on a copy of the state, and keeps nothing: no event, no
- * state, no value of a data store, no record. What the code asks of third parties is asked for real.
+ * Runs a trigger on the current code in a separate process, on a copy of the state. Stores no event, state, data store value or record. Requests to third
+ * parties are real.
  */
 export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger: Trigger): Promise<Rehearsal> {
   const { clock, credentials, settings, signal, store } = ports;
@@ -89,7 +87,7 @@ interface Steady {
   readonly component: SavedComponent;
 }
 
-/** Code and values that belong together: the source may be updated while its code is read. */
+/** Reads again after an update, so that code and values belong to the same version. */
 async function steady(live: LiveSource): Promise<Steady> {
   for (;;) {
     const { source, definition } = live;
@@ -98,7 +96,6 @@ async function steady(live: LiveSource): Promise<Steady> {
   }
 }
 
-/** What a client gets where the component has answered nothing: it is taken, unless it was to answer itself and failed. */
 function defaultResponse({ kind }: Trigger, { props }: LiveSource["definition"], { outcome }: RunResult): HttpResponse | undefined {
   if (kind !== "http") return undefined;
   const hasFailed = outcome.kind !== "returned" && props.some((prop) => prop.kind === "http" && prop.customResponse);
@@ -119,7 +116,7 @@ async function startUnit(
   const { bundle, packagesFolder } = component;
   const stores = new RehearsedStores(ports.store);
   const code = { ...unitCode(packages, source, { bundle, packagesFolder, ...rightsOf(source) }), state };
-  // Who has a process already may not wait for its own end.
+  // A source that has a process must not wait for its own process to end.
   const wait = processes.enter(live.isWarm);
   if (wait !== undefined) await wait;
   let isGone = false;
@@ -128,7 +125,7 @@ async function startUnit(
     isGone = true;
   };
   try {
-    // What comes after the call is over is no part of what is shown.
+    // Work done after the call has ended does not belong to the result.
     const events = { late: () => {}, ask: (request: DataStoreRequest) => answerDataStore({ store: stores, clock: ports.clock }, request), ended: leave };
     return await runner.start(code, events, signal);
   } catch (error) {

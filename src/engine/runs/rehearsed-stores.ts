@@ -7,10 +7,9 @@ export type StoreValues = Pick<
   "getDataStoreValue" | "setDataStoreValue" | "setDataStoreExpiry" | "deleteDataStoreValue" | "listDataStoreValues" | "clearDataStore"
 >;
 
-/** Data stores as they are, with what is written here laid over them: nothing of it reaches the real ones. */
+/** Data stores of a dry run. Reads see the real stores, writes go to a copy. */
 export class RehearsedStores implements StoreValues {
   readonly #real: StoreValues;
-  /** Store → its values, from the first time that it is written. */
   readonly #copies = new Map<string, Map<string, DataStoreValue>>();
 
   constructor(real: StoreValues) {
@@ -35,7 +34,6 @@ export class RehearsedStores implements StoreValues {
     (await this.#copyOf(store, now)).set(key, given);
   }
 
-  /** What is copied stays for the rehearsal, whenever it would have gone. */
   async setDataStoreExpiry(store: string, key: string, expiresAt: number | undefined): Promise<boolean> {
     const copy = await this.#copyOf(store, 0);
     const kept = copy.get(key);
@@ -53,7 +51,7 @@ export class RehearsedStores implements StoreValues {
 
   async #copyOf(store: string, now: number): Promise<Map<string, DataStoreValue>> {
     const values = await this.#real.listDataStoreValues(store, now);
-    // Two writes at once share the copy that is made first.
+    // Parallel writes share the first copy. Copied values get no expiry, so they last for the whole dry run.
     const copy = this.#copies.get(store) ?? new Map(values.map(([key, value]): [string, DataStoreValue] => [key, { value }]));
     this.#copies.set(store, copy);
     return copy;

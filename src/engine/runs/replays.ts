@@ -7,7 +7,6 @@ import type { History } from "./history.ts";
 import type { LiveSource } from "./live-source.ts";
 import { type Rehearsal, type RehearsalPorts, rehearse } from "./rehearse.ts";
 
-/** Events of a run that a rehearsal is held against. */
 const MOST_COMPARED = 1000;
 
 interface ReplayPorts extends RehearsalPorts {
@@ -16,7 +15,6 @@ interface ReplayPorts extends RehearsalPorts {
   readonly find: (sourceId: DeployedId) => LiveSource;
 }
 
-/** Triggers of earlier calls, once more. */
 export class Replays {
   readonly #ports: ReplayPorts;
 
@@ -24,13 +22,13 @@ export class Replays {
     this.#ports = ports;
   }
 
-  /** The same trigger again, against today's code. Throws PD_INVOCATION_NOT_FOUND, and PD_BAD_INPUT for a hook. */
+  /** Throws PD_INVOCATION_NOT_FOUND, and PD_BAD_INPUT for a hook or a workflow step. */
   async replay(id: string): Promise<CommittedRun> {
     const before = await this.#replayable(id, "replay");
     return this.#ports.find(before.sourceId).invoke(before.trigger, { replayOf: before.id });
   }
 
-  /** What today's code would do with the same trigger, and what was done: nothing of it is kept. Throws as `replay` does. */
+  /** Dry run on the current code. Throws as `replay` does. */
   async rehearse(id: string): Promise<{ before: Invocation; events: readonly Event[]; after: Rehearsal }> {
     const before = await this.#replayable(id, "rehearse");
     const kept = await this.#ports.history.eventsOf(before, MOST_COMPARED);

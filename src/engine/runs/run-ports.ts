@@ -10,7 +10,6 @@ import type { CommitPorts } from "./commit-run.ts";
 import type { ProcessBudget } from "./process-budget.ts";
 import type { QuestionPorts } from "./source-questions.ts";
 
-/** What the runs of a source need. */
 export interface RunPorts extends CommitPorts, QuestionPorts {
   readonly store: Pick<RunStore, "commit" | "committed" | "append" | "open" | "writeState"> &
     Pick<ComponentStore, "getComponent"> &
@@ -20,6 +19,5 @@ export interface RunPorts extends CommitPorts, QuestionPorts {
   readonly packages: Pick<PackageResolver, "locate">;
   readonly log: Log;
   readonly settings: Pick<EngineSettings, "deadlineMs" | "maxConcurrency" | "maxWaiting" | "endpointUrl">;
-  /** Places for processes of sources. */
   readonly processes: ProcessBudget;
 }

@@ -5,35 +5,30 @@ import type { Clock } from "../../ports/clock.ts";
 import type { CommittedRun } from "./commit-run.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 
-/** How one try of a call differs from the next. */
 export interface Try {
   readonly options: InvokeOptions;
   readonly tries: Tries;
-  /** What the run's log tells of the tries before. */
   readonly notes: readonly LogLine[];
 }
 
-/** What came of a try: a run that is stored, or why it does not count. */
+/** A stored run, or the reason why the try does not count. */
 export type Tried = { readonly run: CommittedRun } | { readonly reason: string; readonly wasDeath: boolean };
 
-/** A call that is tried once. */
 export const ONE_TRY: Try = { options: {}, tries: { count: 1, deathsAlone: 0 }, notes: [] };
 
 interface TryPorts {
   readonly clock: Pick<Clock, "now">;
-  /** Whether another try makes no sense any more. */
   readonly isOver: () => boolean;
   readonly attempt: (given: Try, isAlone: boolean) => Promise<Tried>;
 }
 
 interface FirstTry {
-  /** Of the source. */
   readonly name: string;
   readonly options: InvokeOptions;
   readonly first: Tried;
 }
 
-/** Tries again, alone, what did not count through no fault of its own. Throws PD_INTERRUPTED. */
+/** Retries alone, until a try counts. Throws PD_INTERRUPTED after MOST_TRIES tries or when `isOver` returns true. */
 export async function untilItCounts({ clock, isOver, attempt }: TryPorts, { name, options, first }: FirstTry): Promise<CommittedRun> {
   const notes: LogLine[] = [];
   let { tries } = ONE_TRY;

@@ -16,15 +16,13 @@ import { accountFinder } from "../accounts/accounts.ts";
 import { askUnit } from "./ask-unit.ts";
 import { type Configuration, type Configuring, configure } from "./configure.ts";
 
-/** The source that is asked. */
 export interface AskedSource {
   readonly source: DeployedComponent;
-  /** With the props that its values have added. */
+  /** Includes the dynamic props. */
   readonly definition: ComponentDefinition;
-  /** `declared`: without those. */
+  /** `declared` excludes the dynamic props. */
   readonly provenance: { readonly declared: Pick<ComponentDefinition, "props"> };
   readonly endpoint: string;
-  /** Calls back with a unit of the current version, which stays until that has ended. */
   withUnit<Value>(work: (unit: Unit) => Promise<Value>): Promise<Value>;
 }
 
@@ -35,7 +33,7 @@ export interface QuestionPorts {
   readonly credentials: Credentials;
 }
 
-/** What a deployed component is called for because of what it answers; nothing of it is stored. */
+/** Calls a deployed component for an answer. Stores nothing. */
 export class SourceQuestions {
   readonly #ports: QuestionPorts;
   readonly #asked: AskedSource;
@@ -46,7 +44,6 @@ export class SourceQuestions {
     this.#asked = asked;
   }
 
-  /** `given`: values that are not configured yet. */
   async ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
     const { source, definition } = this.#asked;
     const { configured, dynamicProps } = source;
@@ -56,7 +53,7 @@ export class SourceQuestions {
     return this.#ask({ unit: undefined, definition }, method, values);
   }
 
-  /** Which events an app hook of it wants; a method that tells is asked once for each configuration. Throws PD_OPTIONS_FAILED. */
+  /** Events that an app hook subscribes to. A method that computes them is called once per configuration. Throws PD_OPTIONS_FAILED. */
   async eventNames({ name, eventNames, namesByMethod }: AppHookProp): Promise<readonly string[] | undefined> {
     if (namesByMethod !== true) return eventNames;
     const { source } = this.#asked;
@@ -68,14 +65,14 @@ export class SourceQuestions {
     return asked.names;
   }
 
-  /** What values make of the definition of a unit, or of what serves. Throws PD_BAD_PROPS. */
+  /** Uses `unit`, or the serving unit when it is undefined. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
   async configure(unit: Unit | undefined, configuring: Omit<Configuring, "ask" | "findAccount">): Promise<Configuration> {
     const { definition } = configuring;
     const ask = (values: Configuration): Promise<RunResult> => this.#ask({ unit, definition }, { kind: "additional-props" }, values);
     return configure({ ...configuring, ask, findAccount: await accountFinder(this.#ports.store) });
   }
 
-  /** The unit is looked at last: it may retire while accounts are fetched. */
+  /** Takes the unit last, because it may retire while accounts are fetched. */
   async #ask({ unit, definition }: { unit: Unit | undefined; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
     const reach = await this.#ports.credentials.reachOf(withDynamicProps(definition.props, values.dynamicProps), values.configured);
     const question = { method, ...values, ...reach, endpoint: this.#asked.endpoint };

@@ -8,7 +8,6 @@ import type { ProcessBudget } from "./process-budget.ts";
 import type { PackageResolver } from "../../ports/package-resolver.ts";
 import type { LatePart, Runner, Unit, UnitCode, UnitEvents } from "../../ports/runner.ts";
 
-/** What a unit runs on. */
 export interface UnitSettings {
   readonly bundle: Bundle;
   readonly packagesFolder: string | undefined;
@@ -16,12 +15,10 @@ export interface UnitSettings {
   readonly allowsPrograms?: true;
 }
 
-/** What a unit of it gets beside code and state. */
 export function rightsOf({ env, allowsPrograms }: DeployedComponent): Pick<UnitSettings, "env" | "allowsPrograms"> {
   return { env, ...(allowsPrograms === true ? { allowsPrograms } : {}) };
 }
 
-/** What a unit of it is started with, but for its state. */
 export function unitCode(
   packages: Pick<PackageResolver, "locate">,
   { id }: DeployedComponent,
@@ -37,25 +34,24 @@ export function unitCode(
 }
 
 export interface SourceUnitEvents {
-  /** `unit` is undefined when it is not loaded yet. */
+  /** `unit` is undefined while it is still loading. */
   late(part: LatePart, unit: Unit | undefined): void;
   ask(request: DataStoreRequest): Promise<JsonValue | undefined>;
   ended(unit: Unit | undefined): void;
 }
 
-/** A unit that is being loaded, with what others wrote since its copy of the state was made. */
+/** `missed` has the changes that others wrote since this unit's copy of the state was made. */
 interface StartingUnit {
   unit: Unit | undefined;
   hasEnded: boolean;
   hasPlace: boolean;
-  /** Why it is to be killed as soon as it is loaded. */
+  /** Set when the unit must be killed as soon as it is loaded. The value is the reason. */
   doomed: string | undefined;
-  /** Aborts, with the reason, when nobody wants it any more. */
   readonly over: AbortController;
   readonly missed: { readonly changes: StateChanges; readonly epoch: number }[];
 }
 
-/** The units of one source: each is told what the others write, also one that is still loading. */
+/** The units of one source. Each receives the changes that others write, even while it is still loading. */
 export class SourceUnits {
   readonly #runner: Runner;
   readonly #processes: Pick<ProcessBudget, "enter" | "leave">;
@@ -69,12 +65,11 @@ export class SourceUnits {
     this.#events = events;
   }
 
-  /** No unit is loaded or being loaded. */
   get isEmpty(): boolean {
     return this.#units.size + this.#starting.size === 0;
   }
 
-  /** The state in `code` is as of now: what is written from now on is told. `stop`: the server stops, and does not wait for it. */
+  /** The state in `code` must be current: the unit receives only changes made after this call. When `stop` aborts during the start, this throws PD_STOPPING. */
   async start(code: UnitCode, stop?: AbortSignal): Promise<Unit> {
     const isFirst = this.isEmpty;
     const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, doomed: undefined, over: new AbortController(), missed: [] };
@@ -83,7 +78,7 @@ export class SourceUnits {
     stop?.addEventListener("abort", cutOff);
     if (stop?.aborted === true) cutOff();
     try {
-      // What is built in has no process.
+      // Built-in components have no process.
       const needsPlace = code.bundle.isBuiltIn !== true;
       const wait = needsPlace ? this.#processes.enter(!isFirst) : undefined;
       if (wait !== undefined) await wait;
@@ -107,20 +102,19 @@ export class SourceUnits {
     }
   }
 
-  /** Every unit but the one that wrote it learns of a change. */
   tell(changes: StateChanges, epoch: number, writer: Unit | undefined): void {
     if (Object.keys(changes).length === 0) return;
     for (const unit of this.#units) if (unit !== writer) unit.patchState(changes, epoch);
     for (const { missed } of this.#starting) missed.push({ changes, epoch });
   }
 
-  /** Nobody wants any of them any more, and who waits for one is refused. */
+  /** Kills all units and rejects callers that wait for one. */
   end(reason: string): void {
     this.kill(reason);
     for (const { over } of this.#starting) over.abort(reason);
   }
 
-  /** Who waits for one gets another. Returns those that may still tell of what they did. */
+  /** Units that are still loading are killed once loaded, and their callers start another. Returns the loaded units, which may still report their work. */
   kill(reason: string): readonly Unit[] {
     for (const self of this.#starting) self.doomed = reason;
     const killed = [...this.#units];
@@ -128,7 +122,6 @@ export class SourceUnits {
     return killed;
   }
 
-  /** Resolves when they are gone and what they did is reported. */
   async retire(): Promise<void> {
     await Promise.all([...this.#units].map((unit) => unit.retire()));
   }

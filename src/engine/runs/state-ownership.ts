@@ -6,19 +6,19 @@ import type { RunStore } from "../../ports/run-store.ts";
 import type { Unit } from "../../ports/runner.ts";
 import type { Ownership } from "./commit-run.ts";
 
-/** Who wrote a key: a unit, or `undefined` for whoever writes from outside. */
+/** Undefined for a write that no unit made. */
 type Writer = Unit | undefined;
 
 interface LastWrite {
   readonly writer: Writer;
   readonly epoch: number;
-  /** The newest write by anyone else than this writer. */
+  /** Epoch of the newest write by any other writer. */
   readonly othersEpoch: number;
 }
 
 /**
- * Ownership of the stored part of a source, with the state as it is after all runs so far. Several units may work on
- * it at once; changes are counted, so that a call that did not know of one is found out before it writes over it.
+ * The stored part of a source while this host owns it, with the state after all runs so far. Changes are counted, so that a call which missed a change is
+ * detected before it overwrites the change.
  */
 export class Owned implements Ownership {
   readonly sourceId: DeployedId;
@@ -27,7 +27,6 @@ export class Owned implements Ownership {
   readonly #values: Map<string, string>;
   readonly #lastWrites = new Map<string, LastWrite>();
   #epoch = 0;
-  /** Characters of all keys and values. */
   #size: number;
 
   constructor(sourceId: DeployedId, { state, cache, fence }: { state: Readonly<Record<string, string>>; cache: DedupeCache; fence: number }) {
@@ -38,7 +37,7 @@ export class Owned implements Ownership {
     this.#size = Object.entries(state).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
   }
 
-  /** Whether all values together are no more than a source may have (LIMITS.state) once these are written. */
+  /** True when the state stays within LIMITS.state after these changes, or does not grow. */
   hasRoomFor(changes: StateChanges): boolean {
     const grown = Object.entries(changes).reduce((sum, [key, text]) => sum + (text === null ? 0 : key.length + text.length) - this.#sizeOf(key), 0);
     return grown <= 0 || this.#size + grown <= LIMITS.state;
@@ -49,7 +48,6 @@ export class Owned implements Ownership {
     return text === undefined ? 0 : key.length + text.length;
   }
 
-  /** How many changes there have been. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -59,7 +57,7 @@ export class Owned implements Ownership {
     return Object.fromEntries(this.#values);
   }
 
-  /** The values of these keys, and when others than the writer have last changed them. */
+  /** `epoch` is that of the last change by a writer other than `writer`. */
   storedOf(keys: readonly string[], writer: Writer): StoredValues {
     return Object.fromEntries(keys.map((key) => [key, { text: this.#values.get(key) ?? null, epoch: this.#othersEpoch(key, writer) }]));
   }
@@ -70,12 +68,12 @@ export class Owned implements Ownership {
     return last.writer === writer ? last.othersEpoch : last.epoch;
   }
 
-  /** Keys that others have written since the call knew them. */
+  /** Keys that others have changed since the call first touched them. */
   clashesOf(touched: TouchedKeys, writer: Writer): readonly string[] {
     return Object.keys(touched).filter((key) => this.#othersEpoch(key, writer) > (touched[key] ?? 0));
   }
 
-  /** A unit that is gone writes no more, and is not kept for the sake of what it wrote. */
+  /** Drops references to a unit that has ended, so that this map does not keep it in memory. */
   forget(unit: Unit): void {
     for (const [key, { writer, epoch }] of this.#lastWrites) if (writer === unit) this.#lastWrites.set(key, { writer: undefined, epoch, othersEpoch: epoch });
   }
@@ -93,7 +91,6 @@ export class Owned implements Ownership {
   }
 }
 
-/** Takes the stored part of a source over when it is first needed, and keeps it until it is given up. */
 export class StateOwnership {
   readonly #store: Pick<RunStore, "open">;
   readonly #sourceId: DeployedId;
@@ -110,7 +107,6 @@ export class StateOwnership {
     return this.#owned;
   }
 
-  /** As `current`, once it is known. */
   get taken(): Owned | undefined {
     return this.#taken;
   }

@@ -1,10 +1,10 @@
 import { PdError } from "../../domain/errors.ts";
 import type { LiveSource } from "./live-source.ts";
 
-/** Why its row, or that of its code, cannot be read: this program did not write it so. It can be shown by its outline, and deleted. */
+/** Returns why the stored row of the source or of its code cannot be read, or undefined. */
 export function unreadableBecause(live: Pick<LiveSource, "source" | "definition">): string | undefined {
   try {
-    // Both are read when somebody looks at them.
+    // Both getters parse their row on access.
     void live.source;
     void live.definition;
     return undefined;

@@ -1,6 +1,5 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** Counts the calls and changes of one source that go on, and knows since when there is none. */
 export class Usage {
   readonly #clock: Clock;
   #count = 0;
@@ -16,7 +15,7 @@ export class Usage {
     return this.#count === 0;
   }
 
-  /** 0 while something goes on. */
+  /** 0 while in use. */
   get idleMs(): number {
     return this.isIdle ? this.#clock.now() - this.#lastAt : 0;
   }
@@ -30,7 +29,6 @@ export class Usage {
     }
   }
 
-  /** What begins so has to `end`. */
   begin(): void {
     this.#count++;
   }

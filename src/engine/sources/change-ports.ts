@@ -13,13 +13,11 @@ import type { TimerStore } from "../../ports/timer-store.ts";
 import type { CodePorts } from "../code/build-component.ts";
 import type { RunPorts } from "../runs/run-ports.ts";
 
-/** What deploying, changing and deleting sources needs: code, runs of hooks, and the records. */
 export interface ChangePorts extends RunPorts, CodePorts {
   readonly store: ComponentStore & RunStore & TimerStore & SubscriptionStore & AccountStore & DataStoreStore & RegistryStore;
   readonly packages: PackageResolver;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told whose deliveries may be due. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
   readonly settings: Pick<EngineSettings, "deadlineMs" | "maxConcurrency" | "maxWaiting" | "endpointUrl" | "catchUp">;
 }

@@ -5,8 +5,8 @@ import type { LiveSource } from "../runs/live-source.ts";
 import type { HostedSources } from "./hosted-sources.ts";
 
 /**
- * What is debugged runs without Node's permission model: whoever may change code may not bring his own into that, unless
- * the server is his. To be asked in turn. `isForeign`: the change comes with another key than the owner's. Throws PD_NOT_OWNER.
+ * A debugged process runs without Node's permission model, so only the owner may change its code. Call this inside the source's turn. `isForeign` is true for
+ * any key other than the owner's. Throws PD_NOT_OWNER.
  */
 export function refuseForeignCode(
   { source: { slug }, debug }: { readonly source: { readonly slug: string }; readonly debug: DebugLink | undefined },
@@ -15,14 +15,13 @@ export function refuseForeignCode(
   if (debug !== undefined && isForeign === true) throw new PdError("PD_NOT_OWNER", `Cannot change ${slug} while its owner debugs it`);
 }
 
-/** One session at a time. */
 export function alreadyDebugged(name: string): PdError {
   return new PdError("PD_CONFLICT", `Cannot debug ${name}: another session debugs it`, { fix: "End that session first (Ctrl-C in its pd dev --inspect)" });
 }
 
 /**
- * Whatever the source runs on from now on is debugged over this link, or by nobody: the same code and values in a process
- * of their own. Calls in flight finish on the process before. Throws PD_CONFLICT when somebody debugs it already.
+ * Restarts the current version under the debugger, or without one when `link` is undefined. Later versions use the same link. Calls in flight finish on the
+ * previous process. Throws PD_CONFLICT when another session debugs the source.
  */
 export function debug(sources: HostedSources, live: LiveSource, link: DebugLink | undefined): Promise<void> {
   const change = async (): Promise<void> => {

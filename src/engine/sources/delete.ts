@@ -5,7 +5,7 @@ import { unreadableBecause } from "../runs/unreadable.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { Hosting } from "./hosted-sources.ts";
 
-/** `deactivate`, then gone with all that belongs to it. `force` deletes although the hook throws. */
+/** `force` deletes even when `deactivate` fails. */
 export function deleteSource(ports: ChangePorts, state: Hosting, { live, force }: { live: LiveSource; force: boolean }): Promise<void> {
   return state.sources.inTurn(live, async () => {
     const { id, slug } = live.outline;

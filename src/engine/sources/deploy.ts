@@ -15,26 +15,24 @@ import { withSlug } from "./slugs.ts";
 
 export interface DeployRequest extends Tracked {
   readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
-  /** Basis of the slug; absent: the component's name. */
+  /** Basis of the slug. Defaults to the component's name. */
   readonly name?: string;
-  /** Has to be free; absent: made of the name. */
+  /** Must be free. Made from the name when omitted. */
   readonly slug?: string;
-  /** False: deployed, but not activated. */
   readonly active?: boolean;
-  /** What it has gathered elsewhere; there before its hooks run. */
+  /** State and events from another server, stored before the hooks run. */
   readonly baggage?: StoredBaggage | undefined;
   readonly props: JsonObject;
   readonly env: Readonly<Record<string, string>>;
   readonly maxConcurrency?: number | undefined;
-  /** It may start programs of this machine, inside the wall. */
+  /** Allows programs of this machine, inside the wall. */
   readonly allowsPrograms?: boolean | undefined;
-  /** It belongs to a workflow, and has this id. */
   readonly trigger?: { readonly id: TriggerId; readonly workflowId: WorkflowId };
 }
 
 /**
- * Deploys: code → unit → props → record → hooks `deploy`, `activate` → shown. The endpoint is reachable before the
- * hooks run, since third parties call it while a hook registers it. When anything fails nothing is left.
+ * Order: code, unit, props, record, hooks `deploy` and `activate`, shown in lists. The endpoint answers before the hooks run, because third parties call it
+ * while a hook registers it. A failure leaves nothing behind.
  */
 export async function deploy(ports: ChangePorts, state: Hosting, request: DeployRequest): Promise<LiveSource> {
   const { clock } = ports;
@@ -62,7 +60,7 @@ export async function deploy(ports: ChangePorts, state: Hosting, request: Deploy
     const { component, unit } = await load(ports, live, request);
     return state.sources.inTurn(live, () => install(ports, state, { live, component, unit, request }));
   });
-  // One of many that are deployed has nothing to do yet: it makes room for the next.
+  // When many sources are deployed, each makes room for the next.
   if (ports.processes.isTight) live.coolDown(0);
   return live;
 }
@@ -72,7 +70,7 @@ interface Installing extends LoadedComponent {
   readonly request: DeployRequest;
 }
 
-/** In turn: nobody else changes the source while its hooks run, though requests already reach it. */
+/** Runs in the source's turn: no other change runs during the hooks, but requests already reach the source. */
 async function install(ports: ChangePorts, state: Hosting, { live, component, unit, request }: Installing): Promise<LiveSource> {
   const { store } = ports;
   const draft = live.source;
@@ -108,12 +106,11 @@ async function install(ports: ChangePorts, state: Hosting, { live, component, un
   }
 }
 
-/** Data stores are named by those who use them. */
 export async function makeDataStores({ store, clock }: Pick<ChangePorts, "store" | "clock">, { definition, source }: LiveSource): Promise<void> {
   for (const name of dataStoresOf(definition.props, source.configured)) await store.createDataStore(name, clock.now());
 }
 
-/** Subscriptions that are made for each new source and workflow (platform.md §1.6). */
+/** Creates the subscriptions that every new source and workflow gets. */
 export async function subscribeAutomatically({ store, clock }: Pick<ChangePorts, "store" | "clock">, emitterId: DeployedId): Promise<void> {
   for (const { channel, listenerId } of await store.listAutoSubscriptions())
     await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId, channel, createdAt: clock.now() });

@@ -12,12 +12,11 @@ export interface HookPorts {
   readonly log: Log;
 }
 
-/** What a hook is run for. */
 export interface HookAttempt extends Tracked {
   readonly attempted: string;
 }
 
-/** Runs a hook as part of an operation. Throws PD_HOOK_FAILED with the hook's error and log. */
+/** Throws PD_HOOK_FAILED with the hook's error and log. */
 export async function callHook(live: LiveSource, hook: HookName, { attempted, progress }: HookAttempt): Promise<void> {
   if (live.definition.hooks.includes(hook)) progress?.({ step: "hook", subject: hook });
   const done = await live.callHook(hook);
@@ -28,17 +27,17 @@ export async function callHook(live: LiveSource, hook: HookName, { attempted, pr
   });
 }
 
-/** True when a hook could not begin for want of its account: what it would have given up cannot be reached any more. */
+/** The hook did not start because its account is missing, so resources at the third party can no longer be released. */
 export function lacksAccount(error: unknown): boolean {
   return error instanceof PdError && error.code === "PD_HOOK_FAILED" && error.details?.["name"] === ACCOUNT_ERROR;
 }
 
-/** True when a hook ended by itself, by throwing; one that was cut off may have done all that it was to do. */
+/** False for a hook that was interrupted: it may have done all its work. */
 export function hasHookThrown(error: unknown): boolean {
   return error instanceof PdError && error.code === "PD_HOOK_FAILED" && error.details?.["outcome"] === "threw";
 }
 
-/** The version that serves takes up again what `deactivate` gave up; when that fails the next start tries again. */
+/** Runs `activate` again on the version that serves. When that fails, the next start retries it. */
 export async function reactivate({ store, log }: HookPorts, live: LiveSource): Promise<void> {
   const { id, slug, active } = live.source;
   try {

@@ -6,11 +6,9 @@ import { KeyedTurns } from "../../domain/turns.ts";
 import type { TimerPlan } from "../timers/scheduler.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 
-/** The deployed components of this host, found by what requests name them by. */
 export class HostedSources {
   readonly #byId = new Map<string, LiveSource>();
   readonly #byEndpoint = new Map<string, LiveSource>();
-  /** Slugs that a deploy or an update is about to take. */
   readonly #claimed = new Set<string>();
   #newestFirst: readonly LiveSource[] | undefined;
   #ids: readonly DeployedId[] | undefined;
@@ -64,7 +62,7 @@ export class HostedSources {
     return this.#byId.get(word) ?? this.bySlug(word);
   }
 
-  /** Ends the process that had nothing to do for the longest; false: all are at work. */
+  /** Ends the process that has been idle longest. Returns false when all are busy. */
   coolLongestIdle(): boolean {
     let longest: LiveSource | undefined;
     for (const live of this.all()) {
@@ -75,7 +73,7 @@ export class HostedSources {
     return longest !== undefined;
   }
 
-  /** Keeps a slug from other sources of this host until it is released; false: one has it, or is about to. */
+  /** Reserves a slug until `releaseSlug`. Returns false when it is used or reserved. */
   holdSlug(slug: string): boolean {
     if (this.#claimed.has(slug) || this.bySlug(slug) !== undefined) return false;
     this.#claimed.add(slug);
@@ -86,21 +84,20 @@ export class HostedSources {
     this.#claimed.delete(slug);
   }
 
-  /** By id, slug or name. Throws PD_SOURCE_NOT_FOUND, saying what was attempted, and PD_AMBIGUOUS. */
+  /** Throws PD_SOURCE_NOT_FOUND, PD_AMBIGUOUS. */
   find(word: string, looking: Looking): LiveSource {
     return this.byIdOrSlug(word) ?? theNamed(this.named(), word, looking).live;
   }
 
-  /** Sources that people know of: triggers of workflows belong to those. */
+  /** Excludes sources that are being deployed and triggers of workflows. */
   named(): readonly (Named & { readonly live: LiveSource })[] {
     const known = [...this.#byId.values()].filter(({ outline, isShown }) => isShown && outline.workflowId === undefined);
     return known.map((live) => ({ id: live.outline.id, slug: live.outline.slug, name: live.outline.name, live }));
   }
 
-  /** Changes of one source happen one after the other. */
+  /** Runs the changes of one source one after the other. Throws PD_SOURCE_NOT_FOUND when the source was deleted before its turn. */
   inTurn<Value>(live: LiveSource, change: () => Promise<Value>): Promise<Value> {
     return this.#turns.take(live.outline.id, async (hasWaited) => {
-      // One that waited behind a delete finds nothing to change any more.
       const isGone = hasWaited && !this.#byId.has(live.outline.id);
       if (isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${live.outline.slug}: it was deleted`);
       return change();
@@ -108,7 +105,6 @@ export class HostedSources {
   }
 }
 
-/** What verbs that change sources work on. */
 export interface Hosting {
   readonly sources: HostedSources;
   readonly timers: TimerPlan;

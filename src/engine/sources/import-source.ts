@@ -11,18 +11,18 @@ export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "ba
   readonly name: string;
   readonly active: boolean;
   readonly code: CodeInput;
-  /** Whoever brings it does not own the server. */
+  /** Set when the caller does not own the server. */
   readonly isForeign?: boolean;
 }
 
-/** Deploys a source that comes from another server, or updates the one that has its slug. */
+/** Updates the source that has the same slug, if any. */
 export function importSource(ports: ChangePorts, hosting: Hosting, { slug, baggage, ...given }: ImportRequest): Promise<LiveSource> {
   const known = hosting.sources.bySlug(slug);
   if (known === undefined) return deploy(ports, hosting, { ...given, slug, baggage });
   return update(ports, hosting, { live: known, request: { ...given, keepsSlug: true, carried: carriedOf(baggage) } });
 }
 
-/** State travels to a source that is there already; events do not. */
+/** An existing source receives state, but no events. */
 function carriedOf(baggage: StoredBaggage | undefined): CarriedState | undefined {
   return baggage?.state === undefined ? undefined : { state: baggage.state, cache: baggage.cache ?? {} };
 }

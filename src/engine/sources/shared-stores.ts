@@ -11,11 +11,10 @@ import type { HostedSources } from "./hosted-sources.ts";
 interface SharedStorePorts {
   readonly store: DataStoreStore;
   readonly clock: Clock;
-  /** Slugs of the workflows whose steps are given the data store of this name. */
+  /** Slugs of workflows. */
   workflowsWith(name: string): Promise<readonly string[]>;
 }
 
-/** Key-value stores that components share, as people look after them (platform.md §4.7). */
 export class SharedStores {
   readonly #ports: SharedStorePorts;
   readonly #sources: HostedSources;
@@ -25,7 +24,7 @@ export class SharedStores {
     this.#sources = sources;
   }
 
-  /** By name. */
+  /** Sorted by name. */
   list(): Promise<readonly DataStore[]> {
     return this.#ports.store.listDataStores(this.#ports.clock.now());
   }
@@ -46,7 +45,7 @@ export class SharedStores {
     return this.find(name);
   }
 
-  /** With all its values. Throws PD_NOT_FOUND, and PD_CONFLICT when sources or workflows were given it, unless it is forced. */
+  /** Also deletes its values. Throws PD_NOT_FOUND, and PD_CONFLICT when sources or workflows use it, unless `isForced`. */
   async delete(name: string, isForced: boolean): Promise<void> {
     await this.find(name);
     const users = isForced ? [] : [...this.#sourcesWith(name), ...(await this.#ports.workflowsWith(name))];
@@ -62,27 +61,26 @@ export class SharedStores {
     return Object.fromEntries(await store.listDataStoreValues((await this.find(name)).name, clock.now()));
   }
 
-  /** Of keys that expire: when, epoch ms. */
+  /** Epoch ms for each key that expires. */
   async expiries(name: string): Promise<Record<string, number>> {
     const { store, clock } = this.#ports;
     return Object.fromEntries(await store.listDataStoreExpiries((await this.find(name)).name, clock.now()));
   }
 
-  /** `ttl`: seconds until the value is gone; absent: it stays. */
+  /** `ttl` is in seconds. Without it, the value does not expire. */
   async set(name: string, key: string, { value, ttl }: { value: JsonValue; ttl?: number | undefined }): Promise<void> {
     const { store, clock } = this.#ports;
     const now = clock.now();
     await store.setDataStoreValue((await this.find(name)).name, key, { value, now, ...(ttl === undefined ? {} : { expiresAt: now + ttl * 1000 }) });
   }
 
-  /** False: the key was not set. */
+  /** Returns false when the key was not set. */
   async unset(name: string, key: string): Promise<boolean> {
     return this.#ports.store.deleteDataStoreValue((await this.find(name)).name, key);
   }
 
-  /** Slugs of the sources that were given it. */
   #sourcesWith(name: string): readonly string[] {
-    // Of one that cannot be read nobody knows.
+    // An unreadable source may use any data store.
     const mayUse = (live: LiveSource): boolean =>
       unreadableBecause(live) !== undefined || dataStoresOf(live.definition.props, live.source.configured).includes(name);
     return [...this.#sources.all()].filter(mayUse).map(({ outline }) => outline.slug);

@@ -5,7 +5,7 @@ import type { HostedSources } from "./hosted-sources.ts";
 
 type SlugStore = Pick<ComponentStore, "isSlugTaken">;
 
-/** The slug that a source will get with this name, held until it is released. `own`: the one that it has. */
+/** Reserves a free slug for this name until `releaseSlug`. `own` is the source's current slug. */
 export async function claimSlug(sources: HostedSources, store: SlugStore, { name, own }: { name: string; own?: string }): Promise<string> {
   for (const slug of slugsFor(name)) {
     if (slug === own) return slug;
@@ -16,7 +16,7 @@ export async function claimSlug(sources: HostedSources, store: SlugStore, { name
   throw new PdError("PD_CONFLICT", `Cannot name a source ${JSON.stringify(name)}: every slug is taken`);
 }
 
-/** Begins a deploy under the slug that is wanted, or under the first of its name that is free. Throws PD_CONFLICT. */
+/** Calls `begin` with the wanted slug, or with the first free one of the name. Throws PD_CONFLICT. */
 export async function withSlug(
   { sources, store }: { sources: HostedSources; store: SlugStore },
   { name, wanted }: { name: string; wanted: string | undefined },
@@ -29,7 +29,7 @@ export async function withSlug(
     try {
       return await begin(slug);
     } catch (error) {
-      // Another host was quicker: the next one may be free.
+      // Another host was faster. The next slug may be free.
       if (!(error instanceof PdError) || error.code !== "PD_CONFLICT") throw error;
       if (wanted !== undefined) throw slugTaken(name, wanted);
     } finally {

@@ -9,7 +9,6 @@ import type { StoredBaggage } from "../../ports/component-store.ts";
 import type { Store } from "../../ports/store.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 
-/** A source as another server can take it over. */
 export interface ExportedSource {
   readonly slug: string;
   readonly name: string;
@@ -18,11 +17,9 @@ export interface ExportedSource {
   readonly code: ComponentCode;
   readonly lock: PackageLock;
   readonly props: JsonObject;
-  /** Props that hold secrets and credentials. */
   readonly secretProps: readonly string[];
-  /** Those of them whose values stay behind. */
+  /** Secret props whose values are not exported. */
   readonly withheldProps: readonly string[];
-  /** Names of all props that can be given. */
   readonly propNames: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly withheldEnv: readonly string[];
@@ -36,7 +33,7 @@ export interface ExportedSource {
 export interface ExportWishes {
   readonly secrets: boolean;
   readonly state: boolean;
-  /** The newest so many. */
+  /** How many of the newest events. */
   readonly events: number;
 }
 
@@ -44,7 +41,7 @@ export async function exportSource(store: Store, live: LiveSource, { secrets, st
   const { source, definition } = live;
   const component = await live.readComponent();
   const secretProps = definition.props.filter((prop) => holdsSecret(prop, source.configured[prop.name])).map(({ name }) => name);
-  // Accounts are of this server.
+  // Accounts exist only on this server.
   const staysHere = (name: string): boolean => accountIdOf(source.configured[name]) !== undefined;
   const withheldProps = secretProps.filter((name) => source.configured[name] !== undefined && (!secrets || staysHere(name)));
   return {

@@ -20,40 +20,35 @@ import { refuseForeignCode } from "./debug.ts";
 import { claimSlug } from "./slugs.ts";
 
 export interface UpdateRequest extends Tracked {
-  /** Whoever asks for it does not own the server. */
+  /** Set when the caller does not own the server. */
   readonly isForeign?: boolean;
   readonly code?: DeployRequest["code"];
-  /** Code that it ran on before, with what was loaded before that. */
+  /** Earlier code to return to. */
   readonly version?: SavedComponent;
-  /** Refused when another version runs by then: what the caller has changed is something else. */
+  /** Throws PD_CONFLICT unless this version runs. */
   readonly ifVersion?: number;
   readonly name?: string;
-  /** The slug stays although the name changes. */
   readonly keepsSlug?: boolean;
-  /** Given values; the others stay. `null` takes a value away. */
+  /** Values that are not given stay. `null` removes a value. */
   readonly props?: JsonObject;
   readonly env?: Readonly<Record<string, string>>;
   readonly active?: boolean;
-  /** Also when the old version's `deactivate` throws. */
+  /** Continues when `deactivate` of the old version throws. */
   readonly isForced?: boolean;
-  /** `null`: as many as the server allows. */
+  /** `null` means the server's limit. */
   readonly maxConcurrency?: number | null | undefined;
   readonly allowsPrograms?: boolean | undefined;
-  /** What its store and dedupe memory hold from then on: there before `activate` runs, stored with the swap. */
+  /** New state and dedupe cache. In memory before `activate` runs, stored with the swap. */
   readonly carried?: CarriedState | undefined;
 }
 
 interface NextVersion {
   readonly source: DeployedComponent;
   readonly component: SavedComponent;
-  /** Absent: the current process serves on. */
   readonly unit: Unit | undefined;
 }
 
-/**
- * The same dc_ with other code, values or state: `deactivate` of the old version, swap, `activate` of the new one,
- * never `deploy` (components.md, States and transitions). When anything fails the old version goes on, activated.
- */
+/** Order: `deactivate` of the old version, swap, `activate` of the new one, never `deploy`. When anything fails, the old version serves again, activated. */
 export function update(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<LiveSource> {
   const change = async (): Promise<LiveSource> => {
     const { slug, version } = live.source;
@@ -64,7 +59,7 @@ export function update(ports: ChangePorts, state: Hosting, { live, request }: { 
       });
     const next = await toNext(ports, state, { live, request });
     live.prepareNext(next.component);
-    // What it was owed when it became inactive.
+    // Deliveries that were held while it was inactive.
     if (request.active === true) ports.onDeliveries([live.source.id]);
     ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version, hash: next.component.hash });
     return live;
@@ -72,7 +67,7 @@ export function update(ports: ChangePorts, state: Hosting, { live, request }: { 
   return state.sources.inTurn(live, () => live.keepWarm(change));
 }
 
-/** Whoever calls after a save wants what was saved, and waits a little for it. */
+/** Calls wait a little for the new code, because a caller has often just saved it. */
 async function toNext(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<NextVersion> {
   const held = live.holdCalls();
   try {
@@ -84,7 +79,7 @@ async function toNext(ports: ChangePorts, state: Hosting, { live, request }: { l
   }
 }
 
-/** Everything that can go wrong without touching the running version. */
+/** Everything that can fail without touching the running version. */
 async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<NextVersion> {
   const { source } = live;
   const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
@@ -110,8 +105,8 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
 }
 
 /**
- * What nobody filled in follows the defaults of new code, or those beside other values, and stays where both do. Values that are declared no more are set aside: a prop that comes
- * back, as with a rollback, finds its own.
+ * Values that were only defaults follow the defaults of new code or changed values. Values of props that are no longer declared are set aside, so that a prop
+ * that returns (rollback) gets its value back.
  */
 async function nextValues(
   { source, definition: current, questions }: LiveSource,
@@ -124,7 +119,7 @@ async function nextValues(
   const followsDefaults = id !== source.componentId || Object.entries(props).some(isOther);
   const known = { keptFor: withDynamicProps(current.props, source.dynamicProps), followsDefaults };
   const found = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...known, ...before });
-  // A default that has stayed is still what nobody filled in.
+  // A default that was kept must still be recognized as one.
   const configuration = followsDefaults
     ? found
     : { ...found, dynamicProps: withDefaults(found.dynamicProps, defaultsAmong(known.keptFor, withoutNames(found.configured, names))) };
@@ -132,7 +127,7 @@ async function nextValues(
   return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };
 }
 
-/** Calls may have run on it. A server that ends before this is stored finds it in their records. */
+/** Marks the number as used, because calls may have run on the version. If the server ends first, the next one finds the number in the calls' records. */
 export async function giveUpVersion(
   { store, log }: Pick<ChangePorts, "store" | "log">,
   { id, slug }: Pick<DeployedComponent, "id" | "slug">,
@@ -178,7 +173,7 @@ async function nextCode(
   return isSameProcess ? { component: current, unit: undefined } : { component: current, unit: (newest ?? (await load(saved))).unit };
 }
 
-/** Whoever changes values does not wait for somebody to mend what is newest. A server that stops gives the change up. */
+/** A change of values must not fail because newer packages cannot be loaded. Throws when the server is stopping. */
 function noNewest({ log, signal }: Pick<ChangePorts, "log" | "signal">, { source: { slug } }: LiveSource, error: unknown): undefined {
   if (signal.aborted) throw error;
   log.warn("a source stays with the packages that it has: the newest ones could not be taken", { source: slug, reason: messageOf(error) });
@@ -188,7 +183,7 @@ function hasMembers(...given: readonly (object | undefined)[]): boolean {
   return given.some((members = {}) => Object.keys(members).length > 0);
 }
 
-/** `@latest` is what is newest at every update, of values as well (components.md, Versioning 4). */
+/** `@latest` means the newest version at every update, also when only values change. */
 function followsNewest({ bundle }: SavedComponent): boolean {
   return bundle.packages.some(({ range }) => range === "latest");
 }
@@ -198,8 +193,8 @@ function codeOf({ code, origin, lock }: SavedComponent): GivenComponent {
 }
 
 /**
- * False: the hook threw, so what it would have given up at third parties is still there, and the source is changed all the
- * same: for want of an account, or because somebody insists.
+ * Returns false when the hook threw and the source is changed anyway (missing account or `isForced`): what the hook would have released at third parties still
+ * exists.
  */
 async function deactivated(
   { log }: Pick<ChangePorts, "log">,
@@ -216,7 +211,7 @@ async function deactivated(
   }
 }
 
-/** The code that would mend the hook is not the code whose hook it is. */
+/** New code cannot repair the hook, because the running version's hook is called. */
 function withWayOut(error: unknown, { source: { slug } }: LiveSource): unknown {
   if (!(error instanceof PdError) || error.code !== "PD_HOOK_FAILED") return error;
   return new PdError(error.code, error.message, {
@@ -226,7 +221,7 @@ function withWayOut(error: unknown, { source: { slug } }: LiveSource): unknown {
   });
 }
 
-/** What is loaded before the component stays, unless it is said anew. */
+/** Imports and package date stay unless they are given. */
 function keepingAdditions(code: DeployRequest["code"], { code: { imports, packagesAsOf } }: SavedComponent): DeployRequest["code"] {
   if (imports === undefined && packagesAsOf === undefined) return code;
   const kept = { ...(imports === undefined ? {} : { imports }), ...(packagesAsOf === undefined ? {} : { packagesAsOf }) };
@@ -245,14 +240,14 @@ async function replace(
   const attempt = { attempted: `update ${live.source.slug}`, progress };
   const wasActive = live.source.active;
   const hasDeactivate = wasActive && live.definition.hooks.includes("deactivate");
-  // A hook may wait for a call to the source; and until the new one has been activated, the old one is better to ask.
+  // A hook may wait for a call to the source. Until `activate` has run, the old version should answer.
   if (hasDeactivate || (source.active && component.definition.hooks.includes("activate"))) await held.letGo();
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   let hasGivenUp = true;
   try {
     if (wasActive) hasGivenUp = await deactivated(ports, live, { ...attempt, isForced });
-    // Nobody is to activate the old version once more, nor whoever starts after a death.
+    // Clear activate_due so that neither this server nor the next one activates the old version again.
     if (hasDeactivate && !hasGivenUp) await store.endChange(source.id);
     swap = live.switchTo(source, component, unit);
     await makeDataStores(ports, live);
@@ -260,7 +255,7 @@ async function replace(
     await held.letGo();
     if (source.active) await callHook(live, "activate", attempt);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: await store.listTimers([source.id]) }) : [];
-    // The runs of calls that were held share the disk with the swap, which is larger.
+    // Runs of held calls are stored before the swap, which is larger.
     await held.untilStored();
     await (carried === undefined
       ? store.swap(source, component, { timers })
@@ -272,7 +267,7 @@ async function replace(
     swap?.undo();
     if (carried !== undefined) live.state.disown("an update was undone");
     if (swap !== undefined && source.version > live.source.version) await giveUpVersion(ports, live.source, source.version);
-    // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
+    // When `deactivate` threw, it released nothing that `activate` would have to restore.
     const gaveUpNothing = !hasGivenUp || (swap === undefined && hasHookThrown(error));
     if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));
     throw error;

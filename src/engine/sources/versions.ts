@@ -4,13 +4,11 @@ import type { SourceVersion } from "../../domain/source-version.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 
-/** A code that a source ran on, with the code. */
 export interface KeptVersion {
   readonly version: SourceVersion;
   readonly component: SavedComponent;
 }
 
-/** The codes that sources ran on. */
 export class Versions {
   readonly #store: Pick<ComponentStore, "listVersions" | "getComponent">;
 
@@ -23,7 +21,7 @@ export class Versions {
     return this.#store.listVersions(source.id);
   }
 
-  /** Throws PD_NOT_FOUND, telling which there are. */
+  /** Throws PD_NOT_FOUND with the numbers that exist. */
   async find(live: LiveSource, number: number): Promise<KeptVersion> {
     const kept = await this.list(live);
     const version = kept.find((known) => known.number === number);
@@ -34,7 +32,7 @@ export class Versions {
     });
   }
 
-  /** What a source goes back to: the version that is named, or the one before today's. Throws PD_NOT_FOUND, and PD_BAD_INPUT for the one that runs. */
+  /** Without `number`, the version before the current one. Throws PD_NOT_FOUND, and PD_BAD_INPUT for the running version. */
   async target(live: LiveSource, number: number | undefined): Promise<KeptVersion> {
     const { slug, version: current, componentId } = live.source;
     const wanted = number ?? (await this.list(live)).find((known) => known.number < current && known.componentId !== componentId)?.number;

@@ -3,7 +3,6 @@ interface Entry<Item> {
   readonly item: Item;
 }
 
-/** Items in the order of their time: a binary heap, for as many timers as there are sources. */
 export class DueQueue<Item> {
   readonly #heap: Entry<Item>[] = [];
 
@@ -24,7 +23,6 @@ export class DueQueue<Item> {
     }
   }
 
-  /** Takes out the earliest. */
   take(): Item | undefined {
     const first = this.#heap[0];
     const last = this.#heap.pop();

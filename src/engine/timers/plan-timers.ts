@@ -8,11 +8,10 @@ import type { Timer } from "../../ports/timer-store.ts";
 
 export interface TimerContext {
   readonly source: DeployedComponent;
-  /** An unchanged schedule goes on as it was planned. */
+  /** A timer with the same schedule keeps its plan. */
   readonly before: readonly Timer[];
 }
 
-/** The timers that a source with these props has from now on. */
 export function planTimers(
   { clock, settings }: { readonly clock: Clock; readonly settings: Pick<EngineSettings, "catchUp"> },
   declared: readonly PropDeclaration[],

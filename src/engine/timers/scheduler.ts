@@ -9,7 +9,6 @@ import { DueQueue } from "./due-queue.ts";
 import { untilKnown } from "../runs/in-doubt.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 
-/** The part of the engine's ports that timers need. */
 export interface SchedulerPorts {
   readonly clock: Clock;
   readonly log: Log;
@@ -17,29 +16,27 @@ export interface SchedulerPorts {
   readonly store: Pick<TimerStore, "advance" | "settleInstant" | "listTimers">;
 }
 
-/** Who fires timers; told when they change. */
 export interface TimerPlan {
   replace(sourceId: DeployedId, timers: readonly Timer[]): void;
 }
 
-/** Runs a source; resolves when its run is stored. */
+/** Resolves when the run is stored. */
 export interface TimerTarget {
   invoke(sourceId: DeployedId, trigger: Trigger, id: InvocationId): Promise<unknown>;
 }
 
-/** Under `skip` an instant that is due for no longer than this is not missed. */
+/** Under `skip`, an instant that is late by at most this still fires. */
 const ON_TIME_MS = 5000;
-/** The wall clock may be set while the scheduler sleeps. */
+/** The wall clock may be changed during a sleep. */
 const LONGEST_SLEEP_MS = 2000;
-/** Clocks are corrected by less than this all the time. */
+/** Smaller corrections of the clock are normal. */
 const CLOCK_TOLERANCE_MS = 1000;
 const LEDGER_RETRY_MS = 1000;
-/** Timers that are moved on together. */
 const MOST_AT_ONCE = 100;
 
 /**
- * Fires timers. Each planned instant is written to the ledger before its run starts and ends there as fired,
- * coalesced or skipped. A timer is planned from its schedule, never from its last run, and never overlaps itself.
+ * Each planned instant is written to the ledger before its run starts and ends there as fired, coalesced or skipped. The next instant depends on the schedule,
+ * never on the last run. A timer never overlaps itself.
  */
 export class Scheduler implements TimerPlan {
   readonly #ports: SchedulerPorts;
@@ -68,13 +65,13 @@ export class Scheduler implements TimerPlan {
     this.#nudge.abort();
   }
 
-  /** Resolves when the loop has ended, which it does when the server's signal aborts. */
+  /** Abort the server's signal first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#nudge.abort();
     await this.#loop;
   }
 
-  /** Replaced timers stay in the queue until they would be due; too many of them are thrown out together. */
+  /** Rebuilds the queue without replaced timers, which otherwise stay in it until they would be due. */
   #forgetReplaced(): void {
     this.#queue = new DueQueue();
     for (const timer of this.#timers.values()) if (timer.nextAt !== undefined && !this.#running.has(keyOf(timer))) this.#queue.add(timer.nextAt, timer);
@@ -96,7 +93,7 @@ export class Scheduler implements TimerPlan {
       lastNow = now;
       const due = this.#takeDue(now);
       if (due.length > 0) {
-        // Together: their ledger entries share an fsync.
+        // In parallel, so that their ledger entries share an fsync.
         await Promise.all(due.map((timer) => this.#due(timer, now)));
         continue;
       }
@@ -107,8 +104,8 @@ export class Scheduler implements TimerPlan {
   }
 
   /**
-   * The clock was set back: what an interval has fired lies in the future now, and is not fired again. It counts from
-   * here, rather than be silent until then. Crons name times of day, which come twice and are fired once.
+   * The clock was set back, so the next instant of an interval may be far in the future. Intervals are counted from now instead. A cron's time of day occurs
+   * twice and fires once.
    */
   async #anchorAnew(now: number): Promise<void> {
     for (const timer of this.#timers.values()) {
@@ -127,7 +124,6 @@ export class Scheduler implements TimerPlan {
     }
   }
 
-  /** Timers that are due and still wanted, a batch of them. */
   #takeDue(now: number): readonly Timer[] {
     const due: Timer[] = [];
     for (let next = this.#queue.next; next !== undefined && next.at <= now && due.length < MOST_AT_ONCE; next = this.#queue.next) {
@@ -137,7 +133,7 @@ export class Scheduler implements TimerPlan {
     return due;
   }
 
-  /** A timer that still runs is looked at again when its run has ended. */
+  /** A timer that still runs is checked again when its run has ended. */
   async #due(timer: Timer, now: number): Promise<void> {
     if (this.#running.has(keyOf(timer)) || timer.nextAt === undefined) return;
     const { clock, store, log } = this.#ports;
@@ -154,7 +150,7 @@ export class Scheduler implements TimerPlan {
       const isOurs = await untilKnown(this.#ports, () => store.advance(timer, moved, instants));
       if (!isOurs) return await this.#follow(timer);
     } catch (error) {
-      // Without the ledger nothing is fired; the instant stays due.
+      // Without a ledger entry nothing fires. The instant stays due.
       log.error("a timer could not be moved on", { source: timer.sourceId, reason: messageOf(error) });
       return this.#queue.add(now + LEDGER_RETRY_MS, timer);
     }
@@ -165,7 +161,7 @@ export class Scheduler implements TimerPlan {
     void this.#fire(moved, fires, id);
   }
 
-  /** Another host has moved it on: what is due next is in the store. */
+  /** Another host has advanced the timer. */
   async #follow(timer: Timer): Promise<void> {
     const stored = (await this.#ports.store.listTimers([timer.sourceId])).find(({ prop }) => prop === timer.prop);
     if (this.#timers.get(keyOf(timer)) !== timer) return;
@@ -173,7 +169,7 @@ export class Scheduler implements TimerPlan {
     else this.#plan(stored);
   }
 
-  /** The timer was replaced while its instant was written down. */
+  /** The timer was replaced while its instant was stored. */
   async #giveUp(fires: TimerInstant | undefined): Promise<void> {
     if (fires !== undefined) await this.#ports.store.settleInstant({ ...fires, state: "skipped", reason: "the schedule was changed" }).catch(() => {});
   }
@@ -206,13 +202,11 @@ function keyOf({ sourceId, prop }: Timer): string {
 
 interface Settlement {
   readonly instants: readonly TimerInstant[];
-  /** The one that is run now. */
   readonly fires: TimerInstant | undefined;
-  /** The last instant that this decides about. */
   readonly handledUntil: number;
 }
 
-/** Decides about the instants that are due, by the timer's catch-up policy: all of them, or the first of very many. */
+/** Applies the timer's catch-up policy to the due instants, or to the first part of them when there are very many. */
 export function settle(timer: Timer, now: number, id: InvocationId): Settlement {
   const { sourceId, prop, schedule, catchUp, nextAt = now } = timer;
   const of = (plannedAt: number): Omit<TimerInstant, "state"> => ({ sourceId, prop, plannedAt, lastPlannedAt: plannedAt, count: 1 });

@@ -14,21 +14,19 @@ import type { Mailer } from "../../ports/mailer.ts";
 import { type MailPorts, withMailSent } from "./send-mail.ts";
 import type { Configuration } from "../runs/configure.ts";
 
-/** What an action did (platform.md §4.7). */
 export interface ActionRun {
   readonly outcome: Outcome;
   readonly exports: JsonObject;
   readonly returned?: JsonValue;
   readonly response?: JsonValue;
   readonly sends: readonly JsonValue[];
-  /** What it wanted to come next, which a workflow would do. */
+  /** What `$.flow` requested. Only a workflow carries it out. */
   readonly flow?: JsonObject;
   readonly emits: readonly Emit[];
   readonly logs: readonly LogLine[];
   readonly durationMs: number;
-  /** Texts that it was given and that others must not see. */
+  /** Strings to mask in output. */
   readonly secrets: readonly string[];
-  /** How often it ran: once, and again each time it asked for that. */
   readonly runs: number;
 }
 
@@ -41,7 +39,6 @@ export interface ActionPorts {
   readonly signal: AbortSignal;
 }
 
-/** An action whose code is loaded. */
 export interface LoadedAction {
   readonly component: SavedComponent;
   readonly unit: Unit;
@@ -49,15 +46,12 @@ export interface LoadedAction {
   readonly memory: Set<string>;
 }
 
-type Wishes = Configuration & ActionContext & { /** Absent: as the server's setting says. */ readonly deadlineMs?: number };
+type Wishes = Configuration & ActionContext & { /** Defaults to the server's setting. */ readonly deadlineMs?: number };
 
-/** What it has printed each time is kept until its end. */
+/** Limited because the logs of every run are kept until the end. */
 const MOST_RERUNS = 100;
 
-/**
- * Runs an action once, and again as often as it asks for with `$.flow.rerun`. What else a workflow would do, such as
- * going on later, is told in `flow` and left.
- */
+/** Repeats the action as often as it requests with `$.flow.rerun`. Other requests of `$.flow` are returned and not carried out. */
 export async function runAction(ports: ActionPorts, action: LoadedAction, wishes: Wishes): Promise<ActionRun> {
   const { clock, signal } = ports;
   const startedAt = clock.now();
@@ -81,19 +75,15 @@ export async function runAction(ports: ActionPorts, action: LoadedAction, wishes
   }
 }
 
-/** How a call is told apart, bounded and watched; absent: nobody looks at it while it goes on. */
 export interface CallTerms {
   readonly id: InvocationId;
   readonly deadlineMs: number;
   readonly report: CallReport;
-  /** What it shares with other calls as `/tmp`. */
   readonly files?: CallFiles;
 }
 
-/** What it did, and the texts that it was given and that others must not see. */
 type CalledAction = RunResult & Pick<ActionRun, "secrets">;
 
-/** Calls it once, with what is remembered of earlier calls. */
 export async function callAction(
   ports: ActionPorts,
   action: LoadedAction,
@@ -116,7 +106,6 @@ export async function callAction(
   return { ...result, secrets: reach.secrets };
 }
 
-/** A process sees what is stored by now; what it knows and is gone is cleared. */
 async function recall({ store }: Pick<ActionPorts, "store">, { unit, memory: known }: LoadedAction, memory: string): Promise<void> {
   const stored = await store.readActionState(memory);
   const gone = [...known].filter((key) => !(key in stored)).map((key) => [key, null]);
@@ -148,7 +137,6 @@ async function contextOf({ clock, store }: Pick<ActionPorts, "clock" | "store">)
   };
 }
 
-/** What it did through `$`, and what it returned. */
 export function reportOf({ report: text, returned }: RunResult): JsonObject {
   const report = parseJson(text ?? "{}");
   return { ...(isJsonObject(report) ? report : {}), ...(returned === undefined ? {} : { returned: parseJson(returned) ?? null }) };

@@ -16,7 +16,6 @@ interface ComponentPorts {
   readonly registries: Registries;
 }
 
-/** Code that is saved here, with what registries hold. */
 export class Components {
   readonly #ports: ComponentPorts;
 
@@ -28,7 +27,7 @@ export class Components {
     return this.#ports.store.listComponents();
   }
 
-  /** By id or key. Throws PD_COMPONENT_NOT_FOUND. */
+  /** Throws PD_COMPONENT_NOT_FOUND. */
   async find(idOrKey: string): Promise<SavedComponent> {
     const found = await (isSavedId(idOrKey) ? this.#ports.store.getComponent(idOrKey) : this.ofKey(idOrKey));
     if (found !== undefined) return found;
@@ -36,17 +35,16 @@ export class Components {
     throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot use component "${idOrKey}": none has this id or key${didYouMean(idOrKey, keys)}`);
   }
 
-  /** The newest that is saved here under this key. */
   ofKey(key: string): Promise<SavedComponent | undefined> {
     return this.#ports.store.getComponentByKey(key);
   }
 
-  /** The newest with this key, of what is saved here or else of the registries. Throws PD_COMPONENT_NOT_FOUND. */
+  /** Falls back to the registries. Throws PD_COMPONENT_NOT_FOUND. */
   async describe(key: string): Promise<SavedComponent> {
     return (await this.ofKey(key)) ?? this.#ports.workbench.describe({ code: { kind: "key", key }, env: {} });
   }
 
-  /** Of what is saved here and of the registries, best first. */
+  /** Best match first. */
   async search(query: string): Promise<readonly IndexedComponent[]> {
     const own = (await this.list()).flatMap(({ definition, code, isTransient }): IndexedComponent[] => {
       const { key, name, description = "", version, type } = definition;
@@ -54,20 +52,19 @@ export class Components {
         ? []
         : [{ key, name, description, version, type, registry: "", path: code.path }];
     });
-    // The newest comes first.
+    // The newest entry comes first and wins.
     const unique = [...new Map(own.toReversed().map((entry) => [entry.key, entry])).values()];
     const known = new Set(unique.map(({ key }) => key));
     return [...searchIndex(unique, query), ...(await this.#ports.registries.search(query)).filter(({ key }) => !known.has(key))];
   }
 
-  /** Saves code without deploying it (platform.md §1.3). */
   async save(input: CodeInput): Promise<SavedComponent> {
     const saved = await this.#described(input);
     await this.#ports.store.saveComponent(saved);
     return saved;
   }
 
-  /** Saves code under its key, in a version that is new. Throws PD_BAD_INPUT, PD_CONFLICT. */
+  /** Throws PD_BAD_INPUT without a key, PD_CONFLICT when the version is already published. */
   async publish(input: CodeInput): Promise<SavedComponent> {
     const saved = await this.#described(input);
     const { key, name, version } = saved.definition;
@@ -78,7 +75,7 @@ export class Components {
     return saved;
   }
 
-  /** Takes away what was published: one component by id, or the versions of a key. Throws PD_COMPONENT_NOT_FOUND. */
+  /** Deletes one component by id, or the versions of a key. Throws PD_COMPONENT_NOT_FOUND. */
   async unpublish(idOrKey: string, version: string | undefined): Promise<void> {
     const isMeant = ({ id, definition }: SavedComponent): boolean =>
       id === idOrKey || (definition.key === idOrKey && (version === undefined || definition.version === version));

@@ -12,7 +12,7 @@ export interface MailPorts {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** Sends the mails that a call of a step has left. Where one does not leave, the step has failed, unless its mail is `optional`. */
+/** An e-mail that cannot be sent fails the step, unless `isOptional`. */
 export async function withMailSent(ports: MailPorts, result: RunResult, { isOptional }: { readonly isOptional: boolean }): Promise<RunResult> {
   const report = result.outcome.kind === "returned" ? parseJson(result.report ?? "{}") : undefined;
   const sends = isJsonObject(report) && Array.isArray(report["sends"]) ? report["sends"] : [];

@@ -24,38 +24,33 @@ import type { Runner, Unit, UnitCode } from "../../ports/runner.ts";
 import { Lanes } from "../../domain/lanes.ts";
 import { Usage } from "../runs/usage.ts";
 
-/** What is laid on the workbench: code, or what was saved of it, with its variables. */
 export interface WorkPiece extends Tracked {
   readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
   readonly env: Readonly<Record<string, string>>;
-  /** It is a step of a workflow, and has this name when it gives itself none. */
+  /** Set for a step of a workflow: its name when the code defines none. */
   readonly step?: string;
-  /** It is run as an action, without a workflow around it. */
+  /** Set when it runs as an action outside a workflow. */
   readonly isAction?: boolean;
   readonly grant?: ProcessGrant | undefined;
-  /** Each of its processes makes one call at a time. */
+  /** Each process makes one call at a time. */
   readonly isOneByOne?: boolean | undefined;
-  /** It is debugged: each use has a process of its own, one after the other. */
+  /** Each use then gets its own process. Uses run one after the other. */
   readonly debug?: DebugLink | undefined;
 }
 
-/** Places for processes that are loaded here. */
 export interface Places {
-  /** Resolves when there is one; `undefined`: there is. */
   enter(isUrgent: boolean): Promise<void> | undefined;
   leave(): void;
-  /** Somebody may have what has become idle. */
   offer(): void;
 }
 
 interface BenchLimits {
-  /** So many stay loaded. */
   readonly most: number;
-  /** One that nobody has used for so long is put away. */
+  /** Unused components are unloaded after this time. */
   readonly idleMs: number;
-  /** Absent: they are few enough not to count. */
+  /** Omitted when the processes need not be counted. */
   readonly places?: Places;
-  /** What is loaded here reaches nobody. */
+  /** Components loaded here have no network access. */
   readonly isCutOff?: true;
 }
 
@@ -65,12 +60,10 @@ export interface WorkbenchPorts extends CodePorts, ActionPorts {
   readonly runner: Runner;
 }
 
-/** A component that is loaded and not deployed, or is being loaded. */
 interface Bench {
   readonly loading: Promise<LoadedAction>;
-  /** Absent while it is loaded. */
   loaded?: LoadedAction;
-  /** Those who wait for it count as well: what is in use stays. */
+  /** Includes callers that wait for it to load. A bench in use stays loaded. */
   uses: number;
   lastUsedAt: number;
   readonly env: WorkPiece["env"];
@@ -80,20 +73,17 @@ interface Bench {
 const FEW: BenchLimits = { most: 4, idleMs: 60_000 };
 
 /**
- * Where components that are not deployed are looked at, configured and run as actions. One stays loaded for a while:
- * whoever asks for one choice will ask for the next. Runs of the same code share its process, so they share the
- * globals of its modules and its /tmp, as on the hosted platform.
+ * A component stays loaded for a while, because a caller that asks for one prop's options usually asks for the next. Runs of the same code share its process,
+ * so they share module globals and /tmp, as on the hosted platform.
  */
 export class Workbench {
   readonly #ports: WorkbenchPorts;
   readonly #benches = new Map<string, Bench>();
-  /** The last use over each link. */
   readonly #debugged = new WeakMap<DebugLink, Promise<unknown>>();
   readonly #alone = new Set<Unit>();
   readonly #usage: Usage;
   readonly #limits: BenchLimits;
   readonly #loading = new Set<AbortController>();
-  /** Of what makes one call at a time in each process. */
   readonly #lanes = new Lanes();
   #isClosed = false;
 
@@ -103,12 +93,12 @@ export class Workbench {
     this.#usage = new Usage(ports.clock);
   }
 
-  /** What the code declares. Throws what building and loading throw. */
+  /** Throws what building and loading throw. */
   describe(piece: WorkPiece): Promise<SavedComponent> {
     return this.use(piece, async ({ component }) => component);
   }
 
-  /** One page of a prop's choices, and texts that others must not see in it. Throws PD_OPTIONS_FAILED. */
+  /** `secrets` are strings to mask in the page. Throws PD_OPTIONS_FAILED. */
   listOptions(piece: WorkPiece, request: OptionsRequest, values: GivenValues): Promise<OptionsPage & { readonly secrets: readonly string[] }> {
     return this.use(piece, async (loaded) => {
       const { definition } = loaded.component;
@@ -122,12 +112,12 @@ export class Workbench {
     });
   }
 
-  /** What `additionalProps` declares for these values. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
+  /** Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
   additionalProps(piece: WorkPiece, values: GivenValues, { isPartial = false }: { isPartial?: boolean } = {}): Promise<readonly PropDeclaration[]> {
     return this.use(piece, (loaded) => this.#dynamicProps(loaded, { ...values, ...(isPartial ? { isPartial } : {}) }));
   }
 
-  /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and its like; an action that fails is a result. */
+  /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and the like. A failed action is a result. */
   runAction(piece: WorkPiece, { props, ...action }: { props: JsonObject; deadlineMs?: number } & ActionContext): ReturnType<typeof runAction> {
     return this.use({ ...piece, isAction: true }, async (loaded) => {
       const { definition } = loaded.component;
@@ -140,13 +130,12 @@ export class Workbench {
     });
   }
 
-  /** Ends what nobody has used for a while. */
   coolDown(): void {
     const now = this.#ports.clock.now();
     for (const [key, bench] of this.#benches) if (bench.uses === 0 && now - bench.lastUsedAt >= this.#limits.idleMs) this.#putAway(key, bench);
   }
 
-  /** Puts away what nobody has used for the longest; false: all is in use. */
+  /** Unloads the component that has been idle longest. Returns false when all are in use. */
   makePlace(): boolean {
     const idle = [...this.#benches].filter(([, { uses, loaded }]) => uses === 0 && loaded !== undefined);
     const [longest] = idle.toSorted(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt);
@@ -154,12 +143,10 @@ export class Workbench {
     return longest !== undefined;
   }
 
-  /** Resolves when nothing goes on. */
   untilIdle(): Promise<void> {
     return this.#usage.untilIdle();
   }
 
-  /** Calls in flight and what is being loaded are interrupted. */
   close(): void {
     this.#isClosed = true;
     for (const loading of this.#loading) loading.abort("the server stopped");
@@ -167,12 +154,12 @@ export class Workbench {
     for (const unit of this.#alone) unit.kill("the server stopped");
   }
 
-  /** Calls back with the component, loaded, which stays until that has ended. Throws what building and loading throw. */
+  /** The component stays loaded until `work` has ended. Throws what building and loading throw. */
   use<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
     return this.#usage.during(() => (piece.debug === undefined ? this.#use(piece, work) : this.#useAlone(piece, piece.debug, work)));
   }
 
-  /** A debugger is with one process: nobody else uses it, and the next use has one that is new. */
+  /** A debugger is attached to one process at a time, so each use starts a new one after the previous has ended. */
   #useAlone<Value>(piece: WorkPiece, link: DebugLink, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
     const before = this.#debugged.get(link) ?? Promise.resolve();
     let unit: Unit | undefined;
@@ -184,7 +171,7 @@ export class Workbench {
       this.#alone.add(unit);
       return work(loaded);
     });
-    // The result is there when the work is done; only the next use waits until the process has gone.
+    // The caller gets the result at once. Only the next use waits for the process to end.
     const ended = async (): Promise<void> => {
       await unit?.retire();
       if (unit !== undefined) this.#alone.delete(unit);
@@ -218,7 +205,7 @@ export class Workbench {
     }
   }
 
-  /** One that was loaded from code, and was saved since. */
+  /** A bench that was loaded from code which has been saved since. */
   #benchOf(given: GivenComponent, piece: WorkPiece): Bench | undefined {
     if (given.kind !== "saved" || isSingle(given, piece)) return undefined;
     const { env } = piece;
@@ -292,7 +279,6 @@ export class Workbench {
     }
   }
 
-  /** Those that were not used for longest make place for others. */
   #makeRoom(): void {
     const idle = [...this.#benches].filter(([, { uses, loaded }]) => uses === 0 && loaded !== undefined);
     const surplus = idle.toSorted(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt).slice(0, Math.max(0, this.#benches.size - this.#limits.most));
@@ -319,7 +305,6 @@ export class Workbench {
     });
   }
 
-  /** What it answers, and texts that it was given for that and that others must not see. */
   async #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult & { readonly secrets: readonly string[] }> {
     const reach = await this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
     const result = await askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: "" });
@@ -327,7 +312,7 @@ export class Workbench {
   }
 }
 
-/** Programs, native code, and code in Python, see `/tmp` of their process, so it makes one call at a time. */
+/** Programs, native code and Python use the `/tmp` of their process, so it makes one call at a time. */
 function isSingle(given: GivenComponent, { grant = {}, isOneByOne = false }: WorkPiece): boolean {
   return grant.allowsPrograms === true || grant.allowsAddons === true || isOneByOne || isPython(given.kind === "saved" ? given.component.code : given.code);
 }

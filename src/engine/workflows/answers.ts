@@ -1,12 +1,12 @@
 import type { HttpResponse } from "../../domain/invocation.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** Answers that came before anyone asked for them. */
+/** Most answers kept for clients that have not asked yet. */
 const MOST_EARLY = 100;
-/** Characters; an answer so large comes later than the question for it. */
+/** In characters. A larger answer takes longer than its client needs to ask. */
 const LARGEST_EARLY = 1_000_000;
 
-/** What clients of HTTP endpoints get: they wait while a run goes on that answers them (`$.respond`). */
+/** Clients of HTTP endpoints wait here for a run that may answer them (`$.respond`). */
 export class Answers {
   readonly #clock: Clock;
   readonly #waiting = new Map<string, { readonly workflowId: string; resolve(answer: HttpResponse | undefined | "gone"): void }>();
@@ -17,8 +17,8 @@ export class Answers {
   }
 
   /**
-   * What the run of this message answers; `undefined`: it has ended, or stopped to wait, without. "late": nothing in time;
-   * "gone": the workflow was deleted.
+   * Returns what the run of this message answers. Undefined when the run has ended or waits without an answer, "late" after `withinMs`, "gone" when the
+   * workflow was deleted.
    */
   async of(messageId: string, { workflowId, withinMs }: { workflowId: string; withinMs: number }): Promise<HttpResponse | undefined | "late" | "gone"> {
     if (this.#early.has(messageId)) {
@@ -37,16 +37,15 @@ export class Answers {
     }
   }
 
-  /** Whoever waits for a run of this workflow waits no longer. */
   giveUp(workflowId: string): void {
     for (const waiting of this.#waiting.values()) if (waiting.workflowId === workflowId) waiting.resolve("gone");
   }
 
-  /** The first one counts. */
+  /** The first answer counts. */
   settle(messageId: string, answer: HttpResponse | undefined): void {
     const waiting = this.#waiting.get(messageId);
     if (waiting !== undefined) return waiting.resolve(answer);
-    // Nobody may ever ask for it, as when the client's request came to another kind of answer.
+    // The client may never ask, for example when it was answered another way.
     if (this.#early.has(messageId) || (answer?.body.length ?? 0) > LARGEST_EARLY) return;
     this.#early.set(messageId, answer);
     for (const oldest of this.#early.keys()) {

@@ -6,7 +6,6 @@ import { everyStep } from "../../domain/workflow/workflow.ts";
 import { WORKFLOW_FILE } from "./build-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
 
-/** An account that a workflow's file names. */
 interface NamedAccount {
   readonly id: string;
   readonly app: string;
@@ -14,15 +13,12 @@ interface NamedAccount {
 }
 
 export interface BoundAccounts {
-  /** Id in the file → account of this server; only of those that are called otherwise here. */
+  /** Id in the file → account here. Contains only ids that differ. */
   readonly accounts: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
 
-/**
- * Finds the accounts that a file names by ids of elsewhere. `given`: id in the file → id or name of an account here.
- * Throws PD_ACCOUNT_NOT_FOUND with all that are missing.
- */
+/** Finds accounts for the ids in the file. `given`: id in the file → id or name of an account here. Throws PD_ACCOUNT_NOT_FOUND with all missing accounts. */
 export function bindAccounts(plan: WorkflowPlan, { given, known }: { given: Readonly<Record<string, string>>; known: readonly Account[] }): BoundAccounts {
   const accounts: Record<string, string> = {};
   const warnings: string[] = [];
@@ -49,7 +45,6 @@ export function bindAccounts(plan: WorkflowPlan, { given, known }: { given: Read
   });
 }
 
-/** The accounts that a file names, each once. */
 export function accountsIn({ workflow, steps }: WorkflowPlan): readonly NamedAccount[] {
   const found = new Map<string, NamedAccount>();
   for (const step of everyStep(workflow.steps)) {

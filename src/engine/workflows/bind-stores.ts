@@ -4,18 +4,16 @@ import { WORKFLOW_FILE } from "./build-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
 
 interface BoundStores {
-  /** Id in the file → name of a data store of this server. */
   readonly stores: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
 
-/** A data store that a workflow's file names by an id of elsewhere. */
 interface NamedStore {
   readonly id: string;
   readonly steps: readonly string[];
 }
 
-/** Finds for each id a data store; one that nobody has named is called as its id. `given`: id in the file → name here. */
+/** An id that is not in `given` becomes the name of the data store. `given`: id in the file → name here. */
 export function bindStores(plan: WorkflowPlan, { given, known }: { given: Readonly<Record<string, string>>; known: readonly string[] }): BoundStores {
   const stores: Record<string, string> = { ...given };
   const warnings: string[] = [];
@@ -30,7 +28,6 @@ export function bindStores(plan: WorkflowPlan, { given, known }: { given: Readon
   return { stores, warnings };
 }
 
-/** The data stores that a file names by ids, each once. */
 export function storesIn({ workflow, steps }: WorkflowPlan): readonly NamedStore[] {
   const found = new Map<string, NamedStore>();
   for (const step of everyStep(workflow.steps)) {

@@ -5,28 +5,26 @@ import type { Heard, WorkflowBinding } from "../../domain/workflow/binding.ts";
 import type { WorkflowTrigger } from "../../domain/workflow/workflow.ts";
 import { WORKFLOW_FILE } from "./build-workflow.ts";
 
-/** What a trigger of a workflow's file is on this server. */
 export type BoundTrigger =
   | { readonly kind: "http"; readonly id: TriggerId }
   | { readonly kind: "schedule"; readonly id: TriggerId; readonly timer: JsonObject }
   | { readonly kind: "events"; readonly id: string; readonly channel: string };
 
 export interface Bindings {
-  /** By their place in the file. */
+  /** In the order of the file. Undefined for a trigger that cannot be bound. */
   readonly triggers: readonly (BoundTrigger | undefined)[];
   readonly warnings: readonly string[];
 }
 
 interface Surroundings {
   readonly binding: WorkflowBinding;
-  /** Whether nothing else has this id. */
   readonly isFree: (id: string) => boolean;
-  /** The id of what has this id or slug, and can be listened to. */
+  /** Id of the source or workflow with this id or slug. */
   readonly emitter: (idOrSlug: string) => string | undefined;
   readonly newId: () => string;
 }
 
-/** Finds for each trigger what emits its events: a new id where there is none yet, the same as before where there is. */
+/** Triggers keep their ids from the previous version. */
 export function bindTriggers(triggers: readonly WorkflowTrigger[], around: Surroundings): Bindings {
   const warnings: string[] = [];
   const asked = new Set(triggers.flatMap((trigger) => (trigger.kind === "events" ? [] : (trigger.id ?? []))));
@@ -46,7 +44,7 @@ export function bindTriggers(triggers: readonly WorkflowTrigger[], around: Surro
       return undefined;
     }
     const wanted = around.binding.sources[trigger.emitter] ?? trigger.emitter;
-    // What was meant once may be gone, and another one have its name.
+    // The mapped source may be gone while another has the name in the file.
     const id = around.emitter(wanted) ?? around.emitter(trigger.emitter);
     if (id === undefined)
       warnings.push(
@@ -57,7 +55,6 @@ export function bindTriggers(triggers: readonly WorkflowTrigger[], around: Surro
   return { triggers: bound, warnings };
 }
 
-/** Emitters of the triggers, each with the channel that counts. */
 export function emittersOf(triggers: readonly (BoundTrigger | undefined)[]): readonly Heard[] {
   return triggers.flatMap((trigger) => {
     if (trigger === undefined || !isDeployedId(trigger.id)) return [];

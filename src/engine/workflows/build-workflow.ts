@@ -21,9 +21,8 @@ import { requireAction } from "../code/build-component.ts";
 import type { Workbench } from "../workbench/workbench.ts";
 import type { WorkflowPlan } from "./plan.ts";
 
-/** The file that says what a workflow is (workflows.md §1). */
 export const WORKFLOW_FILE = "workflow.yaml";
-/** The file in which the hosted export keeps the id. */
+/** The hosted export keeps the id of the workflow in this file. */
 export const STATE_FILE = ".workflow.state";
 
 export interface WorkflowBuildPorts {
@@ -36,26 +35,24 @@ export interface WorkflowBuildPorts {
   readonly settings: Pick<EngineSettings, "memoryMb">;
 }
 
-/** Path → text of all files of the folder. */
+/** Path → text. */
 export type WorkflowFiles = Readonly<Record<string, string>>;
 
 export interface BuildWishes extends Tracked {
   readonly files: WorkflowFiles;
   readonly env: Readonly<Record<string, string>>;
-  /** What its steps run with. Without a wall, steps in Python run only where they may start programs. */
+  /** Without a wall, Python steps run only where they may start programs. */
   readonly grant?: ProcessGrant | undefined;
-  /** The version that it follows: what has not changed is not built again, and stays pinned. */
+  /** The previous version. Unchanged steps are not built again and stay pinned. */
   readonly before?: WorkflowPlan | undefined;
-  /** Takes what keeps a step, or the file, from being deployed: the rest is built all the same. Absent: it is thrown. */
+  /** Collects errors of steps and of the file, so that the rest is still built. Omitted to throw the first error. */
   readonly failures?: PdError[];
-  /** The files ran here before: what only newer rules refuse is told as a warning. */
+  /** The files ran here before, so problems that only newer rules find are warnings. */
   readonly isDeployed?: boolean;
 }
 
-/** Code and steps of a new version. */
 export interface BuiltWorkflow extends WorkflowPlan {
   readonly stepComponents: readonly StepComponent[];
-  /** What a user is told of it: what does nothing, and what was taken in the place of something else. */
   readonly warnings: readonly string[];
 }
 
@@ -92,7 +89,7 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
     notes.push(...checked.warnings.map(inWorkflowFile));
     problems.push(...checked.problems);
   }
-  // One that is not started may be unfinished.
+  // An inactive workflow may be unfinished.
   if (workflow.isInactive || isDeployed) notes.push(...problems.map(inWorkflowFile));
   else if (problems.length > 0) await orNoted(Promise.reject(refusedFile(problems)), wishes.failures);
   const code = savedWorkflow(ports, { files, workflow, warnings: notes });
@@ -109,7 +106,7 @@ async function orNoted<Value>(work: Promise<Value>, failures: PdError[] | undefi
   }
 }
 
-/** What says nothing of the folder. */
+/** Errors that do not concern the folder. */
 const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "PD_TOO_BUSY"]);
 
 async function readFiles(files: WorkflowFiles, isDeployed: boolean): Promise<{ workflow: Workflow; warnings: string[] }> {
@@ -124,7 +121,7 @@ async function readFiles(files: WorkflowFiles, isDeployed: boolean): Promise<{ w
   return { workflow: read.workflow, warnings: read.warnings.map(inWorkflowFile) };
 }
 
-/** In the code as it is bundled. */
+/** Matches bundled code. */
 const SENDS_MAIL = /\bsend\s*\??\.\s*email\b/;
 
 function inWorkflowFile({ line, problem }: FileProblem): string {
@@ -160,7 +157,7 @@ async function registryStep(
 ): Promise<{ component: SavedComponent; note?: string }> {
   const { step } = build;
   try {
-    // It may be unpublished before the workflow is stored, and must not be published by that.
+    // Transient: it may be unpublished before the workflow is stored, and storing must not publish it again.
     const component = { ...(await ofKey(ports, build, { key, ...(version === undefined ? {} : { version }) })), isTransient: true };
     requireAction(component.definition);
     const found = component.definition.version;
@@ -172,17 +169,14 @@ async function registryStep(
   }
 }
 
-/**
- * What is published here comes before what registries hold, unless these have the version that is asked for and here it is not.
- * Throws PD_COMPONENT_NOT_FOUND.
- */
+/** Published components come before registries, unless only a registry has the requested version. Throws PD_COMPONENT_NOT_FOUND. */
 async function ofKey(
   ports: WorkflowBuildPorts,
   { env, progress, packagesAsOf, grant = {} }: StepBuild,
   { key, version }: { key: string; version?: string },
 ): Promise<SavedComponent> {
   const published = (await ports.store.listComponents()).filter(({ definition, isTransient }) => !isTransient && definition.key === key);
-  // One that cannot be read is told of: an older one does not take its place.
+  // Throws for an unreadable component: an older one must not replace it.
   const newest = await ports.store.getComponentByKey(key);
   const own = version === undefined ? newest : published.find(({ definition }) => definition.version === version);
   if (own !== undefined) return own;
@@ -200,7 +194,6 @@ async function ofKey(
   return found.definition.version === version ? found : newest;
 }
 
-/** Says which step it is about. */
 function atStep(error: unknown, { namespace, line }: CodeStep): unknown {
   if (!(error instanceof PdError)) return error;
   const { code, message, fix, details = {} } = error;
@@ -239,7 +232,7 @@ async function fileStep(
   }
 }
 
-/** Of the folder's files those that the step is made of: what others are made of changes nothing about it. */
+/** Keeps only the files that the step uses, so that other files do not change the step. */
 async function ownCode(bundler: Bundler, code: ComponentCode): Promise<ComponentCode> {
   const result = await bundler.bundle(code, { isStep: true });
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
@@ -253,7 +246,7 @@ function codeFiles(files: WorkflowFiles, entry: string): Record<string, string> 
   return Object.fromEntries(Object.entries(files).filter(([path]) => path !== entry && /\.([mc]?[jt]sx?|json)$/.test(path)));
 }
 
-/** Of steps whose code the hosted platform does not export. Throws PD_BUILD_FAILED for rules that are not known here. */
+/** Code of steps that the hosted platform does not export. Throws PD_BUILD_FAILED for unknown rules. */
 function builtInCode({ namespace, props, propLines, line }: CodeStep): string | undefined {
   if (props[FILTER_PROP] === undefined) return undefined;
   const problem = filterProblem(props[FILTER_PROP]);
@@ -261,19 +254,17 @@ function builtInCode({ namespace, props, propLines, line }: CodeStep): string | 
   throw refusedFile([{ line: propLines[FILTER_PROP] ?? line, problem: `step ${namespace} is a filter: ${problem}` }]);
 }
 
-/** Those of the step's own folder, but for its entry. */
 function pythonFiles(files: WorkflowFiles, entry: string): Record<string, string> {
   const folder = entry.slice(0, entry.lastIndexOf("/") + 1);
   const isBeside = (path: string): boolean => path !== entry && path.startsWith(folder) && (path.endsWith(".py") || path === `${folder}requirements.txt`);
   return Object.fromEntries(Object.entries(files).filter(([path]) => isBeside(path)));
 }
 
-/** The folder as it is kept: a component that no process loads. */
+/** A component that no process loads. */
 function savedWorkflow(
   { clock, bundler }: Pick<WorkflowBuildPorts, "clock" | "bundler">,
   { files, workflow, warnings }: { files: WorkflowFiles; workflow: Workflow; warnings: readonly string[] },
 ): SavedComponent {
-  // Which workflow it is belongs to none of its versions.
   const { [WORKFLOW_FILE]: text = "", [STATE_FILE]: _id, ...rest } = files;
   const code = { path: WORKFLOW_FILE, text, files: rest };
   return {
@@ -289,7 +280,6 @@ function savedWorkflow(
   };
 }
 
-/** The id that the hosted export has noted; `undefined`: there is none. */
 export function idInFiles(files: WorkflowFiles): string | undefined {
   return /^id:\s*(p_[0-9A-Za-z]+)\s*$/m.exec(files[STATE_FILE] ?? "")?.[1];
 }

@@ -22,42 +22,39 @@ import { EXPRESSIONS_COMPONENT } from "./trigger-unit.ts";
 
 export interface StepPorts extends ActionPorts {
   readonly store: AccountStore & DataStoreStore & ActionPorts["store"];
-  /** Where steps are loaded. */
   readonly bench: Workbench;
 }
 
-/** What the steps of a workflow run with. */
 export interface StepSurroundings {
   readonly workflowId: WorkflowId;
   readonly env: Readonly<Record<string, string>>;
-  /** Id in the file → account of this server. */
+  /** Id in the file → account here. */
   readonly accounts: Readonly<Record<string, string>>;
-  /** Id in the file → name of a data store of this server. */
+  /** Id in the file → name of a data store here. */
   readonly stores: Readonly<Record<string, string>>;
   readonly grant: ProcessGrant;
-  /** A step whose mail does not leave has not failed. */
+  /** When true, an unsent e-mail does not fail the step. */
   readonly isMailOptional: boolean;
-  /** For one call, an expression included. */
+  /** Applies to each call, including expressions. */
   readonly deadlineMs: number;
-  /** Whoever debugs its steps. */
   readonly debug?: DebugLink | undefined;
 }
 
 export interface StepCalled {
   readonly result: RunResult;
-  /** Values of its props, as they are shown. */
+  /** Prop values as shown to users. */
   readonly inputs: JsonObject;
-  /** It would fail in the same way again. */
+  /** A retry would fail in the same way. */
   readonly isHopeless?: true;
 }
 
-/** The variable that tells a step its workflow (platform.md §4.4). */
+/** The hosted platform's variable with the id of the workflow. */
 const WORKFLOW_ID = "PIPEDREAM_WORKFLOW_ID";
 
-/** What is no fault of the step: it is not over. */
+/** Errors that are not the step's fault and do not end it. */
 const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "PD_NOT_STORED", "PD_IN_DOUBT", "PD_TOO_BUSY", "PD_DATABASE_DAMAGED"]);
 
-/** How long it may take is a matter of the workflow. */
+/** The workflow sets the deadline. */
 export type StepTerms = Omit<CallTerms, "deadlineMs">;
 
 interface StepCalling extends ActionContext {
@@ -66,19 +63,19 @@ interface StepCalling extends ActionContext {
   readonly terms: StepTerms;
 }
 
-/** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
+/** Runs a step's code once. An error that prevents the call is the step's failure. Throws errors in PASSING. */
 export async function callStep(ports: StepPorts, surroundings: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
   const { deadlineMs, debug } = surroundings;
   const { step, component, terms, steps, context, thirdParties } = calling;
   const isPython = component.bundle.python !== undefined;
-  // Without a wall the right lets code in Python run at all, and code for Node start nothing.
+  // Without a wall, Python needs this right to run at all, and Node code must not start programs.
   const allowsPrograms = surroundings.grant.allowsPrograms === true && (isPython || ports.settings.enclosesPrograms);
   try {
     const env = variablesOf(surroundings);
     return await ports.bench.use(
       { code: { kind: "saved", component }, env, debug, grant: { ...surroundings.grant, allowsPrograms }, isOneByOne: ports.settings.allowsAddons },
       async (loaded) => {
-        // Expressions are JavaScript, whatever the step is in.
+        // Expressions are always JavaScript.
         const ask: Ask = isPython ? (method, values) => askBlank(ports, surroundings, { method, values }) : askOf(ports, loaded, deadlineMs);
         const props = withComputedDefaults(component.definition.props, withCheckpoints(component, step, surroundings));
         const given = withOwnIds((await evaluated(props, { steps, context }, async () => ask)) ?? {}, surroundings);
@@ -97,13 +94,13 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
   }
 }
 
-/** What a branch or a loop depends on. Throws PD_BAD_PROPS. */
+/** Evaluates what a branch or a loop depends on. Throws PD_BAD_PROPS. */
 export async function decide(ports: StepPorts, surroundings: StepSurroundings, { value, ...context }: ExpressionContext & { readonly value: JsonValue }) {
   const inProcess = (): Promise<Ask> => Promise.resolve((method, values) => askBlank(ports, surroundings, { method, values }));
   return evaluated(value, context, inProcess);
 }
 
-/** The workflow's own variables, and its id: so it shares a process with no other workflow, which could read what is in it. */
+/** The id keeps workflows from sharing a process, in which one could read the memory of another. */
 function variablesOf({ env, workflowId }: StepSurroundings): StepSurroundings["env"] {
   return { ...env, [WORKFLOW_ID]: workflowId };
 }
@@ -121,13 +118,13 @@ function askOf(ports: StepPorts, { unit, component }: LoadedAction, deadlineMs: 
   };
 }
 
-/** A step of before `defineComponent` keeps `$checkpoint` in a data store of its workflow, under its name. */
+/** A step from before `defineComponent` keeps `$checkpoint` in a data store of its workflow, under its name. */
 function withCheckpoints({ definition }: SavedComponent, { namespace, props }: CodeStep, { workflowId }: StepSurroundings): JsonObject {
   const isLegacy = definition.props.some(({ name }) => name === "$checkpoints");
   return isLegacy ? { ...props, $checkpoints: `checkpoints-${workflowId}`, $step: namespace } : props;
 }
 
-/** Accounts and data stores that the file names by ids of elsewhere stand for those of this server. */
+/** Replaces ids of accounts and data stores from elsewhere by those of this server. */
 function withOwnIds(given: JsonValue, { accounts, stores }: StepSurroundings): JsonObject {
   if (!isJsonObject(given)) return {};
   return Object.fromEntries(
@@ -138,7 +135,6 @@ function withOwnIds(given: JsonValue, { accounts, stores }: StepSurroundings): J
   );
 }
 
-/** The step was not run. */
 function refused({ code, message }: PdError): RunResult {
   return { outcome: { kind: "threw", error: { name: code, message, stack: `${code}: ${message}` } }, emits: [], stateChanges: {}, logs: [] };
 }

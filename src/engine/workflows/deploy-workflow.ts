@@ -16,7 +16,7 @@ import type { Tracked } from "../../ports/progress.ts";
 import type { WorkflowPlan } from "./plan.ts";
 import type { WorkflowChangePorts, WorkflowSurroundings } from "./surroundings.ts";
 
-/** What stands for ids that the file brings from elsewhere. */
+/** Replacements for ids in the file that come from elsewhere. */
 interface Stand {
   /** Id in the file → id or name of an account here. */
   readonly accounts?: Readonly<Record<string, string>>;
@@ -24,44 +24,42 @@ interface Stand {
   readonly sources?: Readonly<Record<string, string>>;
   /** Id in the file → name of a data store here. */
   readonly stores?: Readonly<Record<string, string>>;
-  /** Id in the file → schedule, as a timer is given. */
+  /** Id in the file → timer value. */
   readonly schedules?: Readonly<Record<string, JsonObject>>;
 }
 
 export interface WorkflowRequest extends Stand, Tracked {
   readonly files: WorkflowFiles;
-  /** Absent: the name in the file. */
+  /** Defaults to the name in the file. */
   readonly name?: string | undefined;
-  /** Has to be free; absent: made of the name. */
+  /** Must be free. Made from the name when omitted. */
   readonly slug?: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly active?: boolean | undefined;
-  /** Its steps may start programs of this machine. */
   readonly allowsPrograms?: boolean | undefined;
   readonly limits?: WorkflowLimits;
 }
 
 export interface ChangeRequest extends Stand, Tracked {
-  /** Whoever asks for it does not own the server. */
+  /** Set when the caller does not own the server. */
   readonly isForeign?: boolean;
   readonly files?: WorkflowFiles;
-  /** Steps of this version are taken as they are. */
+  /** Steps of this version are used unchanged. */
   readonly like?: WorkflowPlan;
   readonly name?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly active?: boolean | undefined;
   readonly allowsPrograms?: boolean | undefined;
-  /** `null`: no longer another than the server, or the file, says. */
+  /** `null` resets a limit to that of the server or the file. */
   readonly limits?: { readonly [Name in keyof WorkflowLimits]: WorkflowLimits[Name] | null };
-  /** Refused when another version runs by then. */
+  /** Throws PD_CONFLICT unless this version runs. */
   readonly ifVersion?: number | undefined;
-  /** Although the name becomes another. */
   readonly keepsSlug?: boolean | undefined;
 }
 
 const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, stores: {}, schedules: {}, limits: {}, warnings: [], touched: [] };
 
-/** Folder → steps, each loaded once → record → triggers → shown. When anything fails nothing is left. */
+/** Order: steps (each loaded once), record, triggers, shown in lists. A failure leaves nothing behind. */
 export async function deployWorkflow(ports: WorkflowChangePorts, around: WorkflowSurroundings, request: WorkflowRequest): Promise<LiveWorkflow> {
   const { clock, store } = ports;
   const { files, env, slug: wanted, allowsPrograms, limits = {} } = request;
@@ -114,16 +112,13 @@ async function takeBack({ store }: WorkflowChangePorts, around: WorkflowSurround
   for (const trigger of triggers) around.forget(trigger);
 }
 
-/** The one that the export notes, if nothing here has it. */
+/** The id of the export, unless it is in use here. */
 function idOf(files: WorkflowFiles, around: WorkflowSurroundings, randomText: () => string): WorkflowId {
   const noted = idInFiles(files);
   return isWorkflowId(noted) && !around.isKnown(noted) ? noted : `p_${randomText()}`;
 }
 
-/**
- * Other files, values or state of the same workflow. Runs that go on stay on the version that they began with. What is
- * new listens before the swap and what is gone stops after it, so that no event falls between.
- */
+/** Runs in progress stay on their version. New triggers are subscribed before the swap and old ones removed after it, so that no event is lost. */
 export async function changeWorkflow(
   ports: WorkflowChangePorts,
   around: WorkflowSurroundings,
@@ -178,7 +173,7 @@ export async function changeWorkflow(
     around.hosting.sources.releaseSlug(slug);
   }
   ports.feed.observe(live.id, { kind: "updated", at: clock.now(), version: String(next.version), hash: plan.code.hash });
-  // What it was owed when it became inactive.
+  // Deliveries that were held while it was inactive.
   if (request.active === true) ports.onDeliveries([live.id]);
   return live;
 }
@@ -199,7 +194,7 @@ function isSameSteps(left: WorkflowPlan, right: WorkflowPlan): boolean {
   return left.steps.size === right.steps.size && [...left.steps].every(([namespace, { id }]) => right.steps.get(namespace)?.id === id);
 }
 
-/** A version that is gone back to is kept once. */
+/** A rollback does not store its files a second time. */
 function likeBefore(built: BuiltWorkflow, like: WorkflowPlan | undefined): BuiltWorkflow {
   return like !== undefined && like.code.hash === built.code.hash && isSameSteps(built, like) ? { ...built, code: like.code } : built;
 }

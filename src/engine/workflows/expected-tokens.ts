@@ -5,10 +5,7 @@ interface Expected {
   readonly settled: Promise<unknown>;
 }
 
-/**
- * Tokens of steps that run now. A third party may use one before the step that gave it away has ended: it is kept
- * waiting until that is stored.
- */
+/** Tokens of running steps. A third party may use a token before its step has ended. Its request then waits until the step is stored. */
 export class ExpectedTokens {
   readonly #expected = new Map<string, Expected>();
 
@@ -22,12 +19,11 @@ export class ExpectedTokens {
     }
   }
 
-  /** The run of the step that has the token and runs now. */
   runOf(token: string): WorkflowRun | undefined {
     return this.#expected.get(token)?.run;
   }
 
-  /** Resolves when the step has ended that has the token. False: none runs that has it. */
+  /** Returns false when no running step has the token. */
   async untilSettled(token: string): Promise<boolean> {
     const expected = this.#expected.get(token);
     if (expected === undefined) return false;

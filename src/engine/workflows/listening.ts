@@ -16,8 +16,8 @@ interface Switching extends Pick<Bindings, "triggers"> {
 }
 
 /**
- * Listens to what is new, switches, and stops to listen to what is gone. Before anything is touched it is written down
- * who is concerned: a change that is cut off is settled at the next start.
+ * Subscribes to new triggers, swaps, and unsubscribes from old ones. Stores first which triggers are affected, so that the next start can settle a change that
+ * was interrupted.
  */
 export async function whileListeningTo(ports: WorkflowChangePorts, around: WorkflowSurroundings, { live, triggers, active, swap }: Switching): Promise<void> {
   const [old, wanted] = [emittersOf(await boundNow(around, live)), emittersOf(triggers)];
@@ -34,7 +34,7 @@ export async function whileListeningTo(ports: WorkflowChangePorts, around: Workf
   if (!isSame) await settle(ports, around, live);
 }
 
-/** Makes true what the record says: who is heard, and no others of those that a change has touched. */
+/** Makes subscriptions match the record, for the triggers that a change has touched. */
 export async function settle(ports: WorkflowChangePorts, around: WorkflowSurroundings, live: LiveWorkflow): Promise<void> {
   const { touched } = bindingOf(live.source.configured);
   if (touched.length === 0) return;
@@ -44,13 +44,12 @@ export async function settle(ports: WorkflowChangePorts, around: WorkflowSurroun
   await noteTouched(ports, live, []);
 }
 
-/** The triggers of the version that runs. */
 async function boundNow(around: WorkflowSurroundings, live: LiveWorkflow): Promise<Bindings["triggers"]> {
   const binding = bindingOf(live.source.configured);
   const { workflow } = await live.plan();
   const emitter = (idOrSlug: string): string => around.emitter(idOrSlug) ?? idOrSlug;
   const { triggers } = bindTriggers(workflow.triggers, { binding, isFree: () => true, emitter, newId: () => "none" });
-  // As they were bound: what a slug means may have changed since.
+  // As they were bound: a slug may belong to another source by now.
   return triggers.map((trigger, index): BoundTrigger | undefined => {
     const id = binding.triggers[index];
     if (trigger === undefined || id === undefined) return undefined;
@@ -70,7 +69,7 @@ function isSameHeard(left: Heard, right: Heard): boolean {
   return left.emitterId === right.emitterId && left.channel === right.channel;
 }
 
-/** The workflow hears what its trigger emits from now on. It listens before there is anything to be heard. */
+/** Subscribes before the trigger exists, so that no event is missed. */
 export async function listen(
   ports: WorkflowChangePorts,
   around: WorkflowSurroundings,
@@ -94,7 +93,6 @@ export async function listen(
   if (!isSame) await update(ports, { sources, timers }, { live: known, request: { props, active, keepsSlug: true } });
 }
 
-/** What the version before heard and this one does not. */
 async function stopListening(
   { store }: { readonly store: SubscriptionStore & WorkflowChangePorts["store"] },
   around: WorkflowSurroundings,

@@ -12,7 +12,6 @@ import type { StepCalled, StepTerms } from "./call-step.ts";
 import type { WorkflowPlan } from "./plan.ts";
 import { type WaitAddresses, judgeStep } from "./step-record.ts";
 
-/** What a run needs of the workflow that it belongs to. */
 export interface RunHost {
   readonly signal: AbortSignal;
   now(): number;
@@ -36,22 +35,22 @@ export interface RunHost {
   noteRun(run: WorkflowRun): Promise<void>;
   noteBegun(run: WorkflowRun, record: StepRecord): Promise<void>;
   addresses(token: string): WaitAddresses;
-  /** `$.context` of a step, but for what is known of its tries alone. */
+  /** `$.context` of a step, without the facts about its tries. */
   context(run: WorkflowRun): JsonObject;
   triggerContext(run: WorkflowRun): JsonObject;
   observe(id: InvocationId, trigger: StepTrigger, at: number): void;
   observeLine(id: InvocationId, line: LogLine): void;
-  /** The client of its HTTP trigger gets this; `undefined`: the run does not answer. */
+  /** Undefined when the run does not respond to the client of its HTTP trigger. */
   answer(run: WorkflowRun, response: HttpResponse | undefined): void;
-  /** Nothing of it goes on or comes after this. */
+  /** Called when no step is in flight and none will follow. */
   ended(run: WorkflowRun): Promise<void>;
-  /** Somebody may use the token while the step that has it still runs. */
+  /** The token of a step may be used while the step still runs. */
   expect<Value>(token: string, run: WorkflowRun, work: () => Promise<Value>): Promise<Value>;
 }
 
 /**
- * One run as it goes on: what is ready is called, what a call has come to is committed, and so on until nothing is left
- * to do now. All that it knows is in the store: another takes it up where this one ends.
+ * One run in progress: calls the steps that are ready, commits their results and repeats until nothing is left to do now. All its knowledge is in the store, so
+ * another instance can continue the run.
  */
 export class LiveRun {
   readonly id: RunId;
@@ -60,7 +59,6 @@ export class LiveRun {
   readonly #results = new Map<string, StepResult>();
   readonly #inFlight = new Map<string, Promise<void>>();
   readonly #loops: Loops = new Map();
-  /** Records that were taken before the run was read. */
   #takenEarly = 0;
   #trigger: JsonObject | undefined;
   #run: WorkflowRun | undefined;
@@ -71,14 +69,13 @@ export class LiveRun {
   #isOver = false;
   #nudge: () => void = () => {};
 
-  /** `begun`: what is known of it already. */
   constructor(host: RunHost, id: RunId, begun?: WorkflowRun) {
     this.#host = host;
     this.id = id;
     this.#run = begun;
   }
 
-  /** Resolves when it has ended or waits. Throws PD_STOPPING, PD_NOT_STORED and their like: it goes on from what is stored then. */
+  /** Resolves when the run has ended or waits. Throws PD_STOPPING, PD_NOT_STORED and the like; the run then continues from what is stored. */
   async work(): Promise<void> {
     try {
       await this.#load();
@@ -95,7 +92,7 @@ export class LiveRun {
     await this.#rest();
   }
 
-  /** The wait of a step is over. False: nobody works here any more. */
+  /** Passes in a step whose wait is over. Returns false when `work` has ended. */
   take(record: StepRecord): boolean {
     if (this.#isOver) return false;
     this.#note(record);
@@ -105,7 +102,7 @@ export class LiveRun {
     return true;
   }
 
-  /** What is on its way ends, and nothing follows. */
+  /** Lets calls in flight end and starts no others. */
   cancel(): void {
     this.#isCancelled = true;
     this.#nudge();
@@ -114,11 +111,11 @@ export class LiveRun {
   async #load(): Promise<void> {
     const found = this.#run === undefined ? await this.#read() : { run: this.#run, records: [] };
     this.#plan = await this.#host.plan(found.run.version);
-    // What was taken meanwhile is newer.
+    // Records taken during the read are newer.
     for (const record of [...found.records, ...this.#records.values()]) this.#note(record);
   }
 
-  /** With all that was taken so far. */
+  /** Repeats when a record was taken during the read. */
   async #read(): Promise<{ run: WorkflowRun; records: readonly StepRecord[] }> {
     for (;;) {
       const taken = this.#takenEarly;
@@ -152,14 +149,12 @@ export class LiveRun {
     return this.#trigger;
   }
 
-  /** What may begin now. */
   #ready(): readonly StepCall[] {
     const { run } = this.#known;
     if (hasEnded(run) || this.#isCancelled || this.#expired !== undefined || this.#broken !== undefined || this.#host.signal.aborted) return [];
     return this.#progress().ready.filter(({ path }) => !this.#inFlight.has(path) && this.#records.get(path)?.state !== "waiting");
   }
 
-  /** The step that nobody has resumed in time. */
   get #expired(): StepRecord | undefined {
     return [...this.#records.values()].find(({ isExpired }) => isExpired === true);
   }
@@ -171,7 +166,7 @@ export class LiveRun {
     this.#inFlight.set(call.path, done);
   }
 
-  /** Nothing goes on: what this has come to is told, and stored where no step has done that. */
+  /** Reports the result of the run, and stores it when no step has. */
   async #rest(): Promise<void> {
     const host = this.#host;
     const { run } = this.#known;
@@ -201,7 +196,6 @@ export class LiveRun {
     host.observe(id, trigger, startedAt);
     const report = {
       log: (line: LogLine) => host.observeLine(id, line),
-      // An answer that leaves at once.
       respond: (response: HttpResponse | { readonly problem: string }) => ("problem" in response ? undefined : host.answer(run, response)),
     };
     const terms: StepTerms = { id, report };
@@ -216,14 +210,14 @@ export class LiveRun {
     });
   }
 
-  /** One that may not run twice was not reached, unless it was cut off by a stop: it may run the next time. */
+  /** The step was not called, so it may run next time even when it may not run twice. After a stop this is not certain. */
   async #notCalled(error: unknown, tried: Omit<StepRecord, "state" | "exports" | "outcome" | "durationMs">): Promise<never> {
     const isCutOff = error instanceof PdError && error.code === "PD_STOPPING";
     if (!isCutOff) await this.#host.noteBegun(this.#known.run, { ...tried, state: "again", exports: {}, outcome: CUT_OFF, durationMs: 0 });
     throw error;
   }
 
-  /** Calls it, and again when that did not count through no fault of its own. */
+  /** Retries a call that did not count when the step is not to blame. */
   async #call(
     trigger: StepTrigger,
     { mayRepeat, ...calling }: { step: CodeStep; steps: JsonObject; context: JsonObject; terms: StepTerms; mayRepeat: boolean },
@@ -276,7 +270,6 @@ export class LiveRun {
     }
   }
 
-  /** The step and what it makes of the run, in one commit. */
   async #commit(record: StepRecord, { id, trigger, result, reason, recording }: StepCalledAs): Promise<void> {
     const { run: before } = this.#known;
     const run = this.#stateAfter(record, reason);
@@ -285,15 +278,12 @@ export class LiveRun {
     const recorded = recording === undefined ? {} : { recording };
     await this.#host.commit({ run, record, ...recorded }, { id, sourceId: before.workflowId, version: before.version, trigger: told, startedAt }, result);
     this.#note(record);
-    // Others may have changed it while this was on its way.
+    // The run may have changed during the commit.
     const { run: now } = this.#known;
     if (!hasEnded(now)) this.#run = hasEnded(run) || now.wakes === run.wakes ? run : now;
   }
 
-  /**
-   * What the run is once this step is noted; without one: now that nothing goes on. The step itself is not noted by
-   * this, as its commit may fail.
-   */
+  /** State of the run once `record` is noted, or without `record` when nothing is in flight. Does not note the record, because its commit may fail. */
   #stateAfter(record?: StepRecord, reason?: string): WorkflowRun {
     const { run, plan } = this.#known;
     if (hasEnded(run)) return run;
@@ -304,7 +294,7 @@ export class LiveRun {
     }
     const expired = this.#expired;
     if (expired !== undefined) return { ...run, state: "cancelled", endedAt, reason: `nobody has resumed ${expired.namespace} in time` };
-    // Whoever is on its way as well says later what the run has become.
+    // Steps in flight determine the state of the run later.
     const others = [...this.#inFlight.keys()].some((path) => path !== record?.path);
     if (others && record?.isExit !== true) return inState(run, "running");
     const loops: Loops = new Map([...this.#loops].map(([path, values]) => [path, [...values]]));
@@ -323,14 +313,12 @@ interface StepCalledAs {
   readonly trigger: StepTrigger;
   readonly result: RunResult;
   readonly reason?: string | undefined;
-  /** What third parties answered. */
   readonly recording?: string | undefined;
 }
 
-/** What a call that was cut off with its server has come to. */
 const CUT_OFF = { kind: "interrupted", reason: "the server ended while it ran, and it may not run twice" } as const;
 
-/** The same one when nothing changes. */
+/** Returns the same object when nothing changes. */
 function inState(run: WorkflowRun, state: "running" | "waiting"): WorkflowRun {
   return run.state === state ? run : { ...run, state };
 }
@@ -339,19 +327,18 @@ function failure(message: string): StepRecord["outcome"] {
   return { kind: "threw", error: { name: "PD_BAD_PROPS", message, stack: message } };
 }
 
-/** As JavaScript has it. */
 function isTrue(value: JsonValue): boolean {
   return value !== null && value !== false && value !== 0 && value !== "";
 }
 
-/** `$.context.run` (workflows.md §2). */
+/** Value of `$.context.run`. */
 function runContext(runs: number, before: StepRecord | undefined): JsonObject {
   const context = before?.pause?.context;
   const request = before?.resumedBy;
   return { runs, ...(context === undefined ? {} : { context }), ...(request === undefined ? {} : { callback_request: request }) };
 }
 
-/** As the step's process has made it, which may say anything. */
+/** The step's process made these values, so they are checked. */
 function httpResponse({ status, headers, body, encoding }: JsonObject): HttpResponse {
   const given = typeof headers === "object" && headers !== null && !Array.isArray(headers) ? headers : {};
   const lines = Object.entries(given).flatMap(([name, value]): [string, string | readonly string[]][] =>

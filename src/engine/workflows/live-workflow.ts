@@ -36,46 +36,43 @@ export interface WorkflowPorts extends CommitPorts, StepPorts {
   readonly answers: Answers;
   readonly tokens: ExpectedTokens;
   readonly runFiles: RunFiles;
-  /** The user that this server belongs to. */
   readonly ownerId: string;
-  /** Told that a step waits, which may be due first. */
+  /** Called when a step waits, because it may be due first. */
   readonly onWait: () => void;
 }
 
-/** Loads what calls steps. Most servers have no workflow, and the JavaScript parser behind it is large. */
+/** Loaded late: most servers have no workflow, and the JavaScript parser behind it is large. */
 const stepCalls = () => import("./call-step.ts");
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** After a run that could not be stored, as on a full disk, the pause before it goes on; it grows. */
+/** Growing pause after a run could not be stored, for example on a full disk. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** How often a run is taken up after something went wrong that is no step's fault. */
+/** Tries of a run that fails outside its steps. */
 const MOST_TRIES = 6;
 
-/** Nothing is wrong with the run: it waits until it can be stored. */
+/** The run itself is fine and waits until it can be stored. */
 function isOfDisk(error: unknown): boolean {
   return isInDoubt(error) || (error instanceof PdError && error.code === "PD_NOT_STORED");
 }
 
-/** A workflow as this host runs it: it alone commits its steps. */
+/** This host is the only one that commits the workflow's steps. */
 export class LiveWorkflow {
   source: DeployedComponent;
   readonly id: WorkflowId;
-  /** False while it is being deployed. */
   isShown: boolean;
-  /** Whoever debugs its steps: from the next call on. */
+  /** Takes effect with the next call of a step. */
   debug: DebugLink | undefined;
   readonly #gone = new AbortController();
   readonly #ports: WorkflowPorts;
   readonly #plans = new Map<number, Promise<WorkflowPlan>>();
   readonly #live = new Map<RunId, LiveRun>();
-  /** Runs that are about to be taken up once more. */
   readonly #pausing = new Set<RunId>();
   readonly #slots = new Slots(1);
   readonly #usage: Usage;
   readonly #ownership: StateOwnership;
   readonly #host: RunHost;
-  /** Failures that were told by mail → until when they are not told again. */
+  /** Failure that was mailed → time until which it is not mailed again. */
   readonly #mailedUntil = new Map<string, number>();
   readonly #throttle: Throttle;
 
@@ -92,7 +89,6 @@ export class LiveWorkflow {
     this.#resize();
   }
 
-  /** Aborts when it is deleted. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
@@ -105,7 +101,6 @@ export class LiveWorkflow {
     this.#gone.abort();
   }
 
-  /** What new runs run on. */
   plan(version: number = this.source.version): Promise<WorkflowPlan> {
     const known = this.#plans.get(version);
     if (known !== undefined) return known;
@@ -115,10 +110,10 @@ export class LiveWorkflow {
     return reading;
   }
 
-  /** New runs go to this version from now on; those that go on stay on theirs. */
+  /** New runs use this version. Runs in progress stay on theirs. */
   switchTo(source: DeployedComponent, plan?: WorkflowPlan): void {
     this.source = source;
-    // Older ones are read again by runs that still go on.
+    // Runs on older versions read theirs again.
     this.#plans.clear();
     if (plan !== undefined) this.#plans.set(source.version, Promise.resolve(plan));
     this.#resize();
@@ -128,10 +123,9 @@ export class LiveWorkflow {
     return this.#slots.most;
   }
 
-  /** What its steps run with. */
   surroundings({ workflow, code }: WorkflowPlan): StepSurroundings {
     const { env, configured, componentId, allowsPrograms = false } = this.source;
-    // Runs that go on on an earlier version are of whoever has made that.
+    // Runs on an earlier version may execute another user's code, which must not run under the debugger.
     const debug = code.id === componentId ? this.debug : undefined;
     const { accounts, stores, limits } = bindingOf(configured);
     const { timeoutSeconds = workflow.settings.timeout, ...grant } = limits;
@@ -147,30 +141,28 @@ export class LiveWorkflow {
     };
   }
 
-  /** What its file asks for and its steps do not get. */
+  /** Settings of its file that its steps do not get. */
   unmetWishes({ workflow }: WorkflowPlan): readonly string[] {
     return memoryNotes(workflow, bindingOf(this.source.configured).limits.memoryMb ?? this.#ports.settings.memoryMb);
   }
 
-  /** What its runs work with. */
   get host(): RunHost {
     return this.#host;
   }
 
-  /** Ids of the accounts of this server that its steps use. */
+  /** Ids on this server of the accounts that its steps use. */
   async accounts(): Promise<readonly string[]> {
     const { accounts } = bindingOf(this.source.configured);
     return accountsIn(await this.plan()).map(({ id }) => accounts[id] ?? id);
   }
 
-  /** Runs that go on now, and that wait for their turn. */
   get load(): { readonly running: number; readonly waiting: number } {
     return { running: this.#live.size, waiting: this.#slots.waiting };
   }
 
   /**
-   * Begins a run for a message and resolves when it has ended or waits. Throws PD_SOURCE_INACTIVE, PD_SOURCE_NOT_FOUND,
-   * PD_STOPPING, PD_NOT_STORED: then the message stays due.
+   * Starts a run for a message. Resolves when the run has ended or waits. Throws PD_SOURCE_INACTIVE, PD_SOURCE_NOT_FOUND, PD_STOPPING, PD_NOT_STORED; the
+   * message then stays due.
    */
   receive({ emitterId, channel, messageId, event }: EventTrigger): Promise<void> {
     const kind = emitterId.startsWith("hi_") ? "http" : emitterId.startsWith("ti_") ? "schedule" : "event";
@@ -182,14 +174,14 @@ export class LiveWorkflow {
         if (!this.source.active) throw new PdError("PD_SOURCE_INACTIVE", `Cannot run ${this.source.slug}: it is not active`);
         const run = await this.#begin({ kind, event, ...emitter, channel, messageId });
         begun();
-        // What a message has begun before goes on by itself.
+        // An earlier delivery of this message has already started the run.
         if (run.isNew) await this.#workOn(new LiveRun(this.#host, run.run.id, run.run));
       });
       await work.finally(begun);
     });
   }
 
-  /** Begins a run by hand, or one that repeats another; resolves as soon as it is stored. */
+  /** Resolves as soon as the run is stored. */
   async start(trigger: RunTrigger, repeat?: { rerunOf: RunId; from?: string; records: readonly StepRecord[] }): Promise<WorkflowRun> {
     const { clock, store } = this.#ports;
     const now = clock.now();
@@ -200,11 +192,11 @@ export class LiveWorkflow {
     return run;
   }
 
-  /** Takes up a run that is stored. `record`: a step whose wait is over. */
+  /** Continues a stored run. `record` is a step whose wait is over. */
   goOn(id: RunId, record?: StepRecord): Promise<void> {
     if (record !== undefined && this.#live.get(id)?.take(record) === true) return Promise.resolve();
     const known = this.#live.get(id);
-    // One that pauses reads what is stored when it goes on.
+    // A pausing run reads the store when it continues.
     if (this.#pausing.has(id) || (known !== undefined && record === undefined)) return Promise.resolve();
     const run = new LiveRun(this.#host, id);
     this.#live.set(id, run);
@@ -214,7 +206,7 @@ export class LiveWorkflow {
     });
   }
 
-  /** False: it has ended already, or is none of this workflow. */
+  /** Returns false when the run has ended or belongs to another workflow. */
   async cancel(id: RunId, reason: string): Promise<boolean> {
     const { clock, store } = this.#ports;
     const run = await store.getRun(id);
@@ -225,7 +217,7 @@ export class LiveWorkflow {
     return true;
   }
 
-  /** As on the hosted platform: the same failure once a day. What cannot be sent is told in the server's log. */
+  /** Like the hosted platform, reports the same failure once a day. */
   async #mailFailure({ id, version, failure }: WorkflowRun): Promise<void> {
     const { store, mailer, clock, log } = this.#ports;
     const { name, slug } = this.source;
@@ -242,13 +234,12 @@ export class LiveWorkflow {
       .catch((error: unknown) => log.error("a failed run could not be told by mail", { run: id, reason: messageOf(error) }));
   }
 
-  /** A run has ended without them: what cannot be removed now is removed at the next start. */
+  /** Files that cannot be removed now are removed at the next start. */
   async #dropFiles(id: RunId): Promise<void> {
     const { runFiles, log } = this.#ports;
     await runFiles.drop(id).catch((error: unknown) => log.warn("files of a run that has ended cannot be removed", { run: id, reason: messageOf(error) }));
   }
 
-  /** Resolves when nothing goes on. */
   untilIdle(): Promise<void> {
     return this.#usage.untilIdle();
   }
@@ -290,7 +281,7 @@ export class LiveWorkflow {
     return { run: stored, isNew: stored.id === run.id };
   }
 
-  /** Until it has ended, waits, or the server stops; what went wrong through no fault of its steps is tried anew from what is stored. */
+  /** Works until the run has ended or waits. A failure outside its steps is retried from what is stored. */
   async #workOn(first: LiveRun): Promise<void> {
     const { signal, log } = this.#ports;
     const { id } = first;
@@ -321,7 +312,6 @@ export class LiveWorkflow {
     }
   }
 
-  /** Nothing that could be tried has helped: it is told, and can be run again. */
   async #fail(id: RunId, error: unknown): Promise<void> {
     const { store, clock, log } = this.#ports;
     const run = await store.getRun(id);
@@ -332,7 +322,7 @@ export class LiveWorkflow {
     this.#host.answer(run, undefined);
   }
 
-  /** What a step has done is not done again because a disk is full: it is kept until it can be stored. */
+  /** A finished step must not run again because the disk is full, so its result is kept until it can be stored. */
   async #untilStored(id: RunId, store: () => Promise<void>): Promise<void> {
     const { signal, clock, log } = this.#ports;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -341,7 +331,7 @@ export class LiveWorkflow {
       } catch (error) {
         const isPassing = error instanceof PdError && error.code === "PD_NOT_STORED" && !this.isGone && !signal.aborted;
         if (!isPassing) throw error;
-        // Others may be ahead of the disk as well.
+        // Other results in memory may be ahead of the store as well.
         this.#ownership.giveUp();
         log.warn("a step of a workflow could not be stored, and is kept until it can be", { run: id, reason: messageOf(error) });
         await clock.sleepUntil(clock.now() + pauseMs, signal);
@@ -373,7 +363,7 @@ export class LiveWorkflow {
       decide: async (run, { value, steps }) =>
         (await stepCalls()).decide(ports, this.surroundings(await this.plan(run.version)), { value, steps, context: runContext(this.#owner, run) }),
       commit: async (step, invocation, result) => {
-        // What an action remembers is kept with the action.
+        // The state of an action is stored by `callAction`.
         await this.#untilStored(step.run.id, async () => {
           const owner = await this.#ownership.take();
           await commitRun(ports, { owner, strategy: undefined, invocation, result: { ...result, stateChanges: {} }, step });
@@ -390,7 +380,7 @@ export class LiveWorkflow {
       answer: ({ trigger: { messageId, kind } }, response) => (kind === "http" && messageId !== undefined ? answers.settle(messageId, response) : undefined),
       ended: async (run) => {
         await this.#dropFiles(run.id);
-        // Whoever waits for an answer does not wait for the mail.
+        // Not awaited: the client must not wait for the e-mail.
         if (run.state === "failed") void this.#usage.during(() => this.#mailFailure(run));
       },
       expect: (token, run, work) => tokens.during(token, run, work),

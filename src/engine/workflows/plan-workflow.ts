@@ -9,18 +9,16 @@ import { accountsIn } from "./bind-accounts.ts";
 import { storesIn } from "./bind-stores.ts";
 import { type BuildWishes, type WorkflowBuildPorts, WORKFLOW_FILE, buildWorkflow } from "./build-workflow.ts";
 
-/** An id that the file brings from elsewhere, and what stands for it if nobody says otherwise. */
+/** An id in the file that comes from elsewhere, with its default replacement. */
 export interface PlannedId {
   readonly id: string;
   readonly kind: "account" | "data store" | "source" | "schedule" | "endpoint";
-  /** Of an account. */
   readonly app?: string;
   readonly usedBy: readonly string[];
-  /** Absent: nothing does yet. */
+  /** Omitted when it has no replacement yet. */
   readonly here?: string;
 }
 
-/** Code of a registry that a step uses. */
 export interface PlannedComponent {
   readonly step: string;
   readonly key: string;
@@ -28,29 +26,26 @@ export interface PlannedComponent {
   readonly origin: Origin;
 }
 
-/** What would become of a folder if it were deployed. Nothing of it is kept. */
 export interface PlannedFolder {
   readonly name: string;
   readonly isInactive: boolean;
-  /** Why it cannot be deployed as it is. */
   readonly failures: readonly PdError[];
   readonly warnings: readonly string[];
   readonly ids: readonly PlannedId[];
   readonly components: readonly PlannedComponent[];
-  /** Environment variables that its own code and expressions read. */
   readonly variables: readonly string[];
 }
 
 interface PlanPorts {
   readonly build: WorkflowBuildPorts;
-  /** Slug of what is deployed here under this id or slug, and can be listened to. */
+  /** Slug of the source or workflow with this id or slug. */
   readonly emitter: (idOrSlug: string) => string | undefined;
   readonly stores: readonly string[];
 }
 
 type PlanWishes = Pick<BuildWishes, "files" | "env" | "grant" | "progress">;
 
-/** Builds all steps, loads each once, and tells all that is missing at once. */
+/** Builds and loads every step, and reports all problems together. */
 export async function planFolder({ build, emitter, stores }: PlanPorts, wishes: PlanWishes): Promise<PlannedFolder> {
   const failures: PdError[] = [];
   const built = await buildWorkflow(build, { ...wishes, failures });

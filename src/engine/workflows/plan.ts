@@ -7,11 +7,9 @@ import { type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { WorkflowStore } from "../../ports/workflow-store.ts";
 
-/** A version of a workflow, ready to be run. */
 export interface WorkflowPlan {
   readonly code: SavedComponent;
   readonly workflow: Workflow;
-  /** What its steps run on, by their namespaces. */
   readonly steps: ReadonlyMap<string, SavedComponent>;
 }
 
@@ -20,7 +18,7 @@ type PlanStore = Pick<ComponentStore, "getComponent"> & Pick<WorkflowStore, "ste
 /** Throws PD_COMPONENT_NOT_FOUND when the code is gone. */
 export async function readPlan(store: PlanStore, id: SavedId): Promise<WorkflowPlan> {
   const code = await store.getComponent(id);
-  // Most servers have no workflow.
+  // Loaded late: most servers have no workflow.
   const { readWorkflow } = await import("../../domain/workflow/read-workflow.ts");
   const read = code === undefined ? undefined : readWorkflow(code.code.text, { isDeployed: true });
   if (code === undefined || read?.kind !== "valid") throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run a workflow: its code ${id} is gone`);
@@ -28,7 +26,7 @@ export async function readPlan(store: PlanStore, id: SavedId): Promise<WorkflowP
   return { code, workflow: read.workflow, steps: new Map(steps.map(({ namespace, component }) => [namespace, component])) };
 }
 
-/** Names of the data stores that a file gives to its steps; what an expression comes to is known when the step runs. */
+/** Data stores that the file names. The value of an expression is known only when the step runs. */
 export function dataStoresIn({ workflow, steps }: WorkflowPlan, { stores }: Pick<WorkflowBinding, "stores">): readonly string[] {
   const given = [...everyStep(workflow.steps)].flatMap((step) =>
     step.kind === "code" ? dataStoresOf(steps.get(step.namespace)?.definition.props ?? [], step.props) : [],

@@ -11,30 +11,26 @@ import type { WorkflowPlan } from "./plan.ts";
 export type RehearsalPorts = StepPorts &
   WorkbenchPorts & { readonly store: StepPorts["store"] & WorkbenchPorts["store"] & StoreValues & Pick<WorkflowStore, "recordings"> };
 
-/** What a run would come to if it were run again. */
 export interface RunRehearsal {
   readonly run: WorkflowRun;
   readonly steps: readonly StepRecord[];
 }
 
 interface Rehearsed {
-  /** Of the workflow. */
   readonly host: RunHost;
   readonly plan: WorkflowPlan;
   readonly surroundings: StepSurroundings;
   readonly run: WorkflowRun;
-  /** Its steps as they are stored. */
   readonly before: readonly StepRecord[];
-  /** Those of them that are not run again. */
+  /** Stored steps that are not run again. */
   readonly carried: readonly StepRecord[];
 }
 
-/** Only one of these is there at a time: each has processes of its own. */
 const BENCH = { most: 4, idleMs: 10_000, isCutOff: true } as const;
 
 /**
- * Runs a run again on today's code, in processes of their own, and keeps nothing: no step, no event, no value of a data
- * store. Third parties are answered for by what they answered then; what was not asked then is refused.
+ * Repeats a run on the current code in separate processes. Stores no step, event or data store value. Third parties are replaced by their recorded answers, and
+ * a request without one is refused.
  */
 export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundings, run, before, carried }: Rehearsed): Promise<RunRehearsal> {
   const recordings = await ports.store.recordings(run.id);
@@ -52,7 +48,7 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
     async call(_run, { plan: { steps: components }, step, path, ...calling }) {
       const component = components.get(step.namespace);
       if (component === undefined) return host.call(_run, { plan, step, path, ...calling });
-      // Of the same step for the same items, wherever it stands in the file by now.
+      // Recording of the same step for the same items, even when the step has moved in the file.
       const text = recordings.get(paths.get(`${step.namespace} ${itemsOf(path)}`) ?? "");
       const exchanges = exchangesOf(parseJson(text ?? "[]"));
       const { callStep } = await import("./call-step.ts");
@@ -80,7 +76,6 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
   return { run: last, steps };
 }
 
-/** What is written while it goes on is seen by it alone. */
 function withoutWrites(store: StoreValues): StoreValues & Pick<RehearsalPorts["store"], "createDataStore" | "writeActionState"> {
   const rehearsed = new RehearsedStores(store);
   return {
@@ -95,7 +90,7 @@ function withoutWrites(store: StoreValues): StoreValues & Pick<RehearsalPorts["s
   };
 }
 
-/** One that fails is shown as it failed the first time. */
+/** A failing step is shown as it failed the first time. */
 function withoutRetries(plan: WorkflowPlan): WorkflowPlan {
   return { ...plan, workflow: { ...plan.workflow, settings: { ...plan.workflow.settings, retries: 0 } } };
 }

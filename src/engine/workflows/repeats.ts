@@ -6,27 +6,23 @@ import type { LiveWorkflow, WorkflowPorts } from "./live-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
 import { type RehearsalPorts, type RunRehearsal, rehearseRun } from "./rehearse-run.ts";
 
-/** Runs at once that a bulk of them begins. */
 const MOST_IN_BULK = 10_000;
-/** Each starts processes of its own. */
+/** Each dry run starts its own processes. */
 const MOST_REHEARSED = 100;
 
-/** What a run is repeated with. */
 export interface RerunWishes {
-  /** Its namespace; absent: go on after what had ended. */
+  /** Namespace of a step. Omitted to continue after the steps that had ended. */
   readonly from?: string | undefined;
-  /** From the first step that is not what it was when the run was made; without one, from where it failed. */
+  /** Starts from the first step that has changed since the run, otherwise from where the run failed. */
   readonly isFromChanged?: boolean;
 }
 
-/** Which runs are repeated, and with what. */
 export interface BulkWishes extends Pick<RerunWishes, "from"> {
   readonly states: readonly RunState[];
   /** Epoch ms. */
   readonly since: number;
 }
 
-/** A run as it is stored, and what it would come to. */
 export interface RehearsedRun {
   readonly run: WorkflowRun;
   readonly before: readonly StepRecord[];
@@ -38,11 +34,9 @@ type RepeatPorts = WorkflowPorts & RehearsalPorts & { readonly store: WorkflowPo
 interface Around {
   /** Throws PD_WORKFLOW_NOT_FOUND. */
   workflowOf(run: WorkflowRun): LiveWorkflow;
-  /** Changes of one workflow happen one after the other. */
   inTurn<Value>(live: LiveWorkflow, change: () => Promise<Value>): Promise<Value>;
 }
 
-/** Runs that are run once more on today's files, and what that would come to. */
 export class Repeats {
   readonly #ports: RepeatPorts;
   readonly #around: Around;
@@ -52,7 +46,7 @@ export class Repeats {
     this.#around = around;
   }
 
-  /** A new run with the same trigger, on today's code, with what the steps before `from` have left. Throws PD_BAD_INPUT. */
+  /** Starts a new run with the same trigger on the current files, with the results of the steps before `from`. Throws PD_BAD_INPUT, PD_CONFLICT. */
   async rerun(run: WorkflowRun, { from: wanted, isFromChanged = false }: RerunWishes): Promise<WorkflowRun> {
     const live = this.#around.workflowOf(run);
     const plan = await live.plan();
@@ -77,10 +71,10 @@ export class Repeats {
     return live.start(trigger, { rerunOf: run.id, ...(from === undefined ? {} : { from }), records });
   }
 
-  /** Runs of these states again that nobody has run again yet, the oldest first, each from where it failed or from this step. */
+  /** Reruns the runs in these states that have not been rerun, oldest first. */
   async rerunAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly WorkflowRun[]> {
     checkBulk(states, from);
-    // What another command has run again just now is not run once more.
+    // Runs in the workflow's turn, so that two commands do not rerun the same run.
     return this.#around.inTurn(live, async () => {
       const found = await this.#ports.store.listRuns(live.id, { limit: MOST_IN_BULK, states, since, isLatest: true });
       const begun: WorkflowRun[] = [];
@@ -89,7 +83,7 @@ export class Repeats {
     });
   }
 
-  /** What runs of these states would come to on today's files, each from where it failed or from this step; nothing of it is kept. The oldest first. */
+  /** Dry run of `rerunAll`. */
   async rehearseAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly RehearsedRun[]> {
     checkBulk(states, from);
     const found = await this.#ports.store.listRuns(live.id, { limit: MOST_REHEARSED, states, since, isLatest: true });
@@ -105,13 +99,13 @@ export class Repeats {
     const [plan, before] = [await live.plan(), await this.#ports.store.stepRecords(run.id)];
     const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
     const { host } = live;
-    // A debugger is with what runs in earnest.
+    // The debugger is for real runs only.
     const { debug: _link, ...surroundings } = live.surroundings(plan);
     return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried }) };
   }
 }
 
-/** Throws PD_BAD_INPUT for states whose runs cannot be run again so. */
+/** Throws PD_BAD_INPUT for states whose runs cannot be rerun like this. */
 function checkBulk(states: readonly RunState[], from: string | undefined): void {
   const open = states.filter((state) => !hasEnded({ state }));
   if (open.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot run again runs that are ${open.join(" or ")}: they have not ended`);

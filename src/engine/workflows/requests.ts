@@ -10,17 +10,14 @@ import type { Answers } from "./answers.ts";
 import type { LiveWorkflow } from "./live-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
 
-/** The part of the engine's ports that requests to workflows need. */
 export interface RequestPorts {
   readonly answers: Answers;
   readonly store: Pick<DeliveryStore, "countPending">;
   readonly settings: {
-    /** How long a request waits for what its run answers. */
     readonly responseMs: number;
   };
 }
 
-/** Requests to the endpoints of workflows: whether one is taken, and what answers it. */
 export class WorkflowRequests {
   readonly #ports: RequestPorts;
   readonly #workflowOf: (id: string) => LiveWorkflow | undefined;
@@ -32,8 +29,8 @@ export class WorkflowRequests {
   }
 
   /**
-   * Stores the request and resolves to what its run answers; `undefined`: no run of this workflow answers, and nothing was
-   * stored. Throws PD_TOO_BUSY, and PD_DATABASE_DAMAGED.
+   * Stores the request and returns what its run answers. Undefined, with nothing stored, when no run of this workflow answers. Throws PD_TOO_BUSY,
+   * PD_DATABASE_DAMAGED.
    */
   async answer(trigger: LiveSource, request: HttpTrigger): Promise<HttpResponse | undefined> {
     const live = this.#workflowOf(trigger.source.workflowId ?? "");
@@ -44,7 +41,7 @@ export class WorkflowRequests {
     return isWaitedFor ? this.#afterRun(trigger, request) : undefined;
   }
 
-  /** Who sent it knows that it was not taken. */
+  /** The client learns that its request was not accepted. */
   async #requireRoom({ id, source }: LiveWorkflow, { workflow }: WorkflowPlan): Promise<void> {
     const most = workflow.settings.queue;
     if (most === undefined) return;
@@ -66,7 +63,7 @@ export class WorkflowRequests {
   }
 }
 
-/** As the file says; where it says nothing: when a step does. */
+/** As set in the file, otherwise true when a step calls `respond`. */
 function isAnswered({ workflow, steps }: WorkflowPlan, index: number): boolean {
   const trigger = workflow.triggers[index];
   if (trigger?.kind !== "http") return false;

@@ -3,14 +3,13 @@ import type { WorkflowId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { type WorkflowRun, deploymentIdOf, originOf } from "../../domain/workflow/run.ts";
 
-/** Whose run it is. */
 interface RunOwner {
   readonly id: WorkflowId;
   readonly name: string;
   readonly ownerId: string;
 }
 
-/** `$.context` (workflows.md §2). */
+/** Value of `$.context`. */
 export function runContext({ id, name, ownerId }: RunOwner, run: WorkflowRun): JsonObject {
   return {
     id: run.id,
@@ -25,7 +24,7 @@ export function runContext({ id, name, ownerId }: RunOwner, run: WorkflowRun): J
   };
 }
 
-/** `steps.trigger.context` (workflows.md §2). */
+/** Value of `steps.trigger.context`. */
 export function triggerContext(owner: RunOwner, run: WorkflowRun): JsonObject {
   const { emitterId, channel } = run.trigger;
   return {

@@ -4,7 +4,6 @@ import { type RunFileRequest, isRunPath } from "../../domain/run-files.ts";
 import type { RunFiles } from "../../ports/run-files.ts";
 import type { CallFiles } from "../../ports/runner.ts";
 
-/** The files of a run, for one call of one of its steps. */
 export async function filesForCall(files: RunFiles, run: RunId, call: InvocationId): Promise<CallFiles> {
   return {
     isEmpty: !(await files.has(run)),

@@ -1,4 +1,4 @@
-/** Runs of one workflow that go on at the same time; who comes later waits, in the order of coming. */
+/** Limits the runs of one workflow in progress. Others wait in order of arrival. */
 export class Slots {
   #most: number;
   #taken = 0;
@@ -8,7 +8,7 @@ export class Slots {
     this.#most = most;
   }
 
-  /** From now on; who has a place keeps it. */
+  /** Runs in progress keep their place. */
   resize(most: number): void {
     this.#most = most;
     this.#next();

@@ -5,13 +5,11 @@ import { DEFAULT_SUSPEND_MS, LONGEST_WAIT_MS, type Pause, type StepRecord, retry
 import { reportOf } from "../workbench/actions.ts";
 import type { StepCalled } from "./call-step.ts";
 
-/** Where somebody may end a wait, or the run. */
 export interface WaitAddresses {
   readonly resume_url: string;
   readonly cancel_url: string;
 }
 
-/** What a call of a step was made with. */
 export interface StepTry {
   readonly record: Pick<StepRecord, "path" | "namespace" | "attempt" | "runs" | "startedAt" | "invocationId">;
   readonly token: string;
@@ -21,18 +19,16 @@ export interface StepTry {
   readonly random: number;
 }
 
-/** What is kept of a step that was called, and what the run takes from it. */
 export interface StepEnd {
   readonly record: StepRecord;
-  /** What the client of an HTTP trigger is to get when the run has ended. */
+  /** Sent to the client of an HTTP trigger when the run has ended. */
   readonly response?: JsonObject;
-  /** Why it has ended the run. */
   readonly reason?: string;
   /** What third parties answered, as JSON text. */
   readonly recording?: string;
 }
 
-/** Judges what a call of a step has come to: over, to be tried again, or the reason to wait. */
+/** Decides whether a called step is done, has failed, is retried or waits. */
 export function judgeStep({ result, inputs, isHopeless }: StepCalled, attempted: StepTry): StepEnd {
   const { outcome } = result;
   const { exports, returned, flow, response, sends, exchanges } = reportOf(result);
@@ -40,7 +36,7 @@ export function judgeStep({ result, inputs, isHopeless }: StepCalled, attempted:
   const rest = { ...attempted.record, outcome, durationMs: attempted.now - attempted.record.startedAt, inputs };
   const given = { ...(isJsonObject(exports) ? exports : {}), ...(returned === undefined ? {} : { $return_value: returned }) };
   const sent = Array.isArray(sends) && sends.length > 0 ? { sends } : {};
-  // Whoever waits for an answer gets the one that was given, whatever the step came to afterwards.
+  // A response counts even when the step fails afterwards.
   const answer = isJsonObject(response) ? { response } : {};
   if (outcome.kind !== "returned") return { ...recorded, record: { ...rest, ...sent, ...failed(outcome, given, { ...attempted, isHopeless }) }, ...answer };
   const wish = isJsonObject(flow) ? flow : {};
@@ -57,17 +53,16 @@ function failed(
   exports: JsonObject,
   { record, retries, now, random, token, addresses, isHopeless }: StepTry & { readonly isHopeless: true | undefined },
 ): Pick<StepRecord, "state" | "exports" | "pause"> {
-  // As on the hosted platform, what took too long or too much memory would do so again.
+  // As on the hosted platform, not retried: it would happen again.
   const isTooMuch = outcome.kind === "timed-out" || outcome.kind === "out-of-memory";
   const until = isHopeless === true || isTooMuch ? undefined : retryAt(record.attempt, { retries, now, random });
   if (until === undefined) return { state: "failed", exports };
   const error = { message: describeOutcome(outcome), ...(outcome.kind === "threw" ? { name: outcome.error.name, stack: outcome.error.stack } : {}) };
-  // workflows.md §2: what the step sees that is tried again.
+  // Seen by the step when it is retried.
   const $attempt = { error, cancel_url: addresses.cancel_url, rerun_url: addresses.resume_url, resume_ts: isoTime(until) };
   return { state: "waiting", exports: { ...exports, $attempt }, pause: { kind: "retry", until, token } };
 }
 
-/** `undefined`: nothing is waited for. */
 function pauseOf(flow: JsonObject, { now, token, record: { runs } }: StepTry): Pause | undefined {
   const { kind, ms, context, maxRetries } = flow;
   const until = now + waitOf(ms);
@@ -76,7 +71,7 @@ function pauseOf(flow: JsonObject, { now, token, record: { runs } }: StepTry): P
   return { kind, until, token, ...(context === undefined ? {} : { context }) };
 }
 
-/** A wait that is none, as one that was not given, is that of the hosted platform. */
+/** Uses the hosted platform's default when the delay is missing or not a number. */
 function waitOf(ms: unknown): number {
   return typeof ms === "number" && ms >= 0 ? Math.min(Math.ceil(ms), LONGEST_WAIT_MS) : DEFAULT_SUSPEND_MS;
 }

@@ -12,16 +12,14 @@ import { accountFinder } from "../accounts/accounts.ts";
 import { type Configuration, dynamicPropsFor } from "../runs/configure.ts";
 import type { LoadedAction } from "../workbench/actions.ts";
 
-/** Calls a component for an answer. */
 export type Ask = (method: Method, values: Configuration) => Promise<RunResult>;
 
-/** What expressions may look at. */
 export interface ExpressionContext {
   readonly steps: JsonObject;
   readonly context: JsonObject;
 }
 
-/** The value with what its expressions come to; those that only walk through results need nobody to run them. Throws PD_BAD_PROPS. */
+/** Replaces the expressions in `value`. Those that are only paths into results need no process. Throws PD_BAD_PROPS. */
 export async function evaluated(value: JsonValue, { steps, context }: ExpressionContext, ask: () => Promise<Ask>): Promise<JsonValue | undefined> {
   const expressions = expressionsIn(value);
   if (expressions.length === 0) return value;
@@ -37,7 +35,7 @@ export async function evaluated(value: JsonValue, { steps, context }: Expression
 
 async function run(expressions: readonly string[], context: ExpressionContext, ask: Ask): Promise<readonly [string, ExpressionValue][]> {
   const { outcome, returned } = await ask({ kind: "evaluate", expressions, ...context }, { configured: {}, dynamicProps: [] });
-  // Whose end it was that it met is not known.
+  // Another call may have ended the process.
   if (outcome.kind === "interrupted" || outcome.kind === "out-of-memory" || outcome.kind === "exited")
     throw new PdError("PD_INTERRUPTED", `Cannot evaluate ${quoted(expressions[0] ?? "")}: ${describeOutcome(outcome)}`);
   if (outcome.kind !== "returned") throw new PdError("PD_BAD_PROPS", `Cannot evaluate ${quoted(expressions[0] ?? "")}: ${describeOutcome(outcome)}`);
@@ -56,7 +54,7 @@ function quoted(expression: string): string {
 }
 
 export interface CallValues extends Configuration {
-  /** What of them does not fit what is declared, and was handed over all the same. */
+  /** Values that do not fit their declaration and are passed anyway. */
   readonly notes: readonly string[];
 }
 
@@ -67,7 +65,7 @@ interface Given {
   readonly step: CodeStep;
 }
 
-/** What a step's code is called with. `evaluated`: its props with what expressions came to. Throws PD_BAD_PROPS for a missing account or data store. */
+/** `evaluated`: the step's props with evaluated expressions. Throws PD_BAD_PROPS for a missing account or data store. */
 export async function callValues({ store, loaded, ask, step }: Given, evaluated: JsonObject): Promise<CallValues> {
   const { definition } = loaded.component;
   const { name } = definition;
@@ -81,13 +79,12 @@ export async function callValues({ store, loaded, ask, step }: Given, evaluated:
   return { configured: values, dynamicProps, notes };
 }
 
-/** What was handed to a step, for those who look at it: no secrets, and accounts by their ids. */
+/** Values for display: no secrets, and accounts by id. */
 export function shownInputs(given: JsonObject, declared: readonly PropDeclaration[]): JsonObject {
   const secret = new Set(declared.flatMap((prop) => (prop.kind === "user" && prop.secret ? [prop.name] : [])));
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, secret.has(name) ? "••••" : value]));
 }
 
-/** Lines of a step's log that tell of values. */
 export function noteLines(notes: readonly string[], at: number): readonly LogLine[] {
   return notes.map((text) => ({ at, level: "system", text: `A value is handed over though it does not fit: ${text}` }));
 }

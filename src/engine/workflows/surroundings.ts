@@ -7,7 +7,6 @@ import type { LiveWorkflow } from "./live-workflow.ts";
 
 export type WorkflowChangePorts = ChangePorts & WorkflowBuildPorts;
 
-/** What is around a workflow that is deployed or changed. */
 export interface WorkflowSurroundings {
   readonly hosting: Hosting;
   add(live: LiveWorkflow): void;

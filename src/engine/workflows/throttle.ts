@@ -12,15 +12,13 @@ interface ThrottlePorts {
 
 interface Throttled {
   readonly workflowId: WorkflowId;
-  /** As it is now; `undefined`: there is none. */
   readonly limit: () => Promise<WorkflowSettings["throttle"]>;
 }
 
-/** Lets so many messages of a workflow begin in each window of time; the others wait, in the order of coming. */
+/** Admits a limited number of a workflow's messages per time window. The others wait in order of arrival. */
 export class Throttle {
   readonly #ports: ThrottlePorts;
   readonly #throttled: Throttled;
-  /** Admitted, and not stored yet. */
   #onTheirWay = 0;
   readonly #turns = new Turns();
   #change = new AbortController();
@@ -30,13 +28,12 @@ export class Throttle {
     this.#throttled = throttled;
   }
 
-  /** The limit is another one: who waits looks again. */
   changed(): void {
     this.#change.abort();
     this.#change = new AbortController();
   }
 
-  /** Resolves when a window has room, or the server stops. Until what it resolves to is called, it counts as one that has begun. */
+  /** Resolves when a window has room, or the server stops. The message counts as in flight until the returned function is called. */
   async admitted(): Promise<() => void> {
     if ((await this.#throttled.limit()) === undefined) return () => {};
     await this.#turns.take(() => this.#untilRoom());

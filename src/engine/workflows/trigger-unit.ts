@@ -10,13 +10,13 @@ import { type HttpTrigger, type Trigger, describeTrigger, timerEvent, withTimezo
 import type { Clock } from "../../ports/clock.ts";
 import type { CallReport, CallRequest, Runner, Unit, UnitEvents } from "../../ports/runner.ts";
 
-/** What a workflow's endpoint and schedule run on: they emit what triggers them, as a source without `run` does (registry.md §1). */
+/** Components behind a workflow's endpoint and schedule. They emit what triggers them, like a source without `run`. */
 export const TRIGGER_COMPONENTS = {
   http: builtIn("sc_workflowhttp", { name: "HTTP endpoint", props: [{ kind: "http", name: "http", customResponse: false }] }),
   schedule: builtIn("sc_workflowschedule", { name: "Schedule", props: [{ kind: "timer", name: "timer", default: HOURLY, isStatic: false }] }),
 } as const;
 
-/** Evaluates what no step's own process is there for, such as the condition of a branch. */
+/** Evaluates expressions outside a step's process, such as the condition of a branch. */
 export const EXPRESSIONS_COMPONENT: SavedComponent = {
   ...builtIn("sc_workflowexpressions", { name: "Expressions", props: [] }),
   bundle: { code: "export default { run() {} };", map: "{}", packages: [], imports: [] },
@@ -36,7 +36,6 @@ function builtIn(id: SavedComponent["id"], declared: Pick<ComponentDefinition, "
   };
 }
 
-/** Starts what is built in here, and all else where it was started before. */
 export function withTriggerUnits(runner: Runner, clock: Pick<Clock, "now">): Runner {
   return {
     start: async (code, events, signal) => (code.bundle.isBuiltIn === true ? new TriggerUnit(events, clock) : runner.start(code, events, signal)),
@@ -44,7 +43,7 @@ export function withTriggerUnits(runner: Runner, clock: Pick<Clock, "now">): Run
   };
 }
 
-/** Needs no process: nothing of anybody's code runs in it. */
+/** Needs no process, because it executes no user code. */
 class TriggerUnit implements Unit {
   readonly definition = undefined;
   isUsable = true;
@@ -59,7 +58,7 @@ class TriggerUnit implements Unit {
   async call({ id, method }: CallRequest, report: Pick<CallReport, "log">): Promise<RunResult> {
     if (method.kind !== "run") return { outcome: { kind: "returned" }, emits: [], stateChanges: {}, logs: [] };
     const { trigger } = method;
-    // The body is in the event twice: parsed, and as it was sent.
+    // The event contains the body twice: parsed, and as sent.
     if (trigger.kind === "http" && 2 * lengthInJson(trigger.body) > LIMITS.call) return tooLarge(2 * lengthInJson(trigger.body));
     const logs: LogLine[] = [];
     const note = (text: string): void => {
@@ -95,13 +94,13 @@ class TriggerUnit implements Unit {
   }
 }
 
-/** JSON writes a control character as six: a body within the limit of requests may come to very much more, and is copied for each step. */
+/** JSON writes a control character as six, so a body within the request limit may become much larger, and it is copied for each step. */
 function tooLarge(characters: number): RunResult {
   const message = `Cannot begin a run: its event has ${characters} characters as JSON, and may have ${LIMITS.call}`;
   return { outcome: { kind: "threw", error: { name: "Error", message, stack: `Error: ${message}` } }, emits: [], stateChanges: {}, logs: [] };
 }
 
-/** The event of a trigger as JSON. `note` is told what could not be read as it was announced. */
+/** `note` receives messages about problems with the body. */
 export async function plainEvent(trigger: Trigger, note: (text: string) => void = () => {}): Promise<JsonValue> {
   if (trigger.kind === "timer") return withTimezones(timerEvent(trigger));
   const event = await eventFor(trigger, note);
@@ -109,7 +108,7 @@ export async function plainEvent(trigger: Trigger, note: (text: string) => void 
   return isJsonValue(carried) ? carried : {};
 }
 
-/** Bytes are what `Buffer.from` takes back. So many that JSON cannot hold them are the address of a file. */
+/** Bytes take the form that `Buffer.from` accepts. Too many for JSON become a data URL. */
 function withPlainBody(event: unknown, trigger: HttpTrigger, note: (text: string) => void): unknown {
   const isRecord = typeof event === "object" && event !== null;
   if (!isRecord || !("body" in event) || !(event.body instanceof Uint8Array)) return event;

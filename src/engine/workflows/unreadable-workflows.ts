@@ -2,7 +2,6 @@ import type { DeployedComponent, StoredSource } from "../../domain/deployed-comp
 import { PdError } from "../../domain/errors.ts";
 import { type WorkflowId, isWorkflowId } from "../../domain/ids.ts";
 
-/** A workflow whose row this program did not write so. */
 export interface UnreadableWorkflow {
   readonly id: WorkflowId;
   readonly name: string;
@@ -12,7 +11,7 @@ export interface UnreadableWorkflow {
   readonly problem: string;
 }
 
-/** Nothing of these runs, what they listen to waits for them, and whoever asks for one is told. */
+/** Unreadable workflows do not run, and their messages stay due. */
 export class UnreadableWorkflows {
   #all: readonly UnreadableWorkflow[] = [];
 
@@ -20,7 +19,7 @@ export class UnreadableWorkflows {
     return this.#all;
   }
 
-  /** `undefined`: it cannot be read, and is noted. */
+  /** Returns undefined and remembers the workflow when it cannot be read. */
   read(stored: StoredSource): DeployedComponent | undefined {
     try {
       return stored.source;
@@ -44,7 +43,7 @@ export class UnreadableWorkflows {
     this.#all = this.#all.filter((one) => one !== gone);
   }
 
-  /** Throws PD_DATABASE_DAMAGED when it is one of these, by id, slug or name. */
+  /** Throws PD_DATABASE_DAMAGED when an unreadable workflow has this id, slug or name. */
   refuse(word: string): void {
     const found = this.find(word) ?? this.#all.find(({ name }) => name === word);
     if (found !== undefined) throw new PdError("PD_DATABASE_DAMAGED", found.problem);

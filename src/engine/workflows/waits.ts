@@ -11,19 +11,18 @@ interface WaitPorts {
   readonly store: Pick<WorkflowStore, "nextWaitEnd" | "listWaitsOver" | "endWait">;
 }
 
-/** The wall clock may be set meanwhile. */
+/** The wall clock may be changed during a sleep. */
 const LONGEST_SLEEP_MS = 60_000;
 const RETRY_MS = 1000;
 const BATCH = 200;
 
-/** Ends the waits of steps when their time has come. What waits is a row: it costs neither memory nor a process. */
+/** Ends the waits of steps when they are due. A waiting step is only a row: it needs neither memory nor a process. */
 export class Waits {
   readonly #ports: WaitPorts;
   readonly #over: (step: WaitingStep, record: StepRecord) => void;
   #nudge = new AbortController();
   #loop: Promise<void> | undefined;
 
-  /** `over`: told once of each. */
   constructor(ports: WaitPorts, over: (step: WaitingStep, record: StepRecord) => void) {
     this.#ports = ports;
     this.#over = over;
@@ -33,12 +32,11 @@ export class Waits {
     this.#loop = this.#run();
   }
 
-  /** Something waits that may be due first. */
   wake(): void {
     this.#nudge.abort();
   }
 
-  /** Resolves when the loop has ended, which it does when the server's signal aborts. */
+  /** Abort the server's signal first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.wake();
     await this.#loop;

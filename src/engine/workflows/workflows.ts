@@ -34,18 +34,14 @@ export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowC
   readonly settings: WorkflowPorts["settings"] & WorkflowChangePorts["settings"] & RequestPorts["settings"];
 }
 
-/** The workflows of this host. */
 export class Workflows {
   readonly #ports: WorkflowsPorts & WorkflowPorts;
   readonly #hosting: Hosting;
   readonly #byId = new Map<string, LiveWorkflow>();
   readonly #unreadable = new UnreadableWorkflows();
   readonly #waits: Waits;
-  /** What comes to their endpoints. */
   readonly requests: WorkflowRequests;
-  /** Runs once more, and what they would come to. */
   readonly repeats: Repeats;
-  /** Changes of one workflow happen one after the other. */
   readonly #turns = new KeyedTurns<WorkflowId>();
 
   constructor(ports: WorkflowsPorts, hosting: Hosting) {
@@ -62,7 +58,7 @@ export class Workflows {
     this.#waits = new Waits(ports, ({ workflowId, runId: id }, record) => void this.#byId.get(workflowId)?.goOn(id, record));
   }
 
-  /** Reads those that there are; nothing happens by itself before `open`. */
+  /** Nothing runs before `open`. */
   async load(): Promise<void> {
     for (const stored of await this.#ports.store.listWorkflows()) {
       const source = this.#unreadable.read(stored);
@@ -71,7 +67,7 @@ export class Workflows {
     for (const { id: workflow, problem } of this.unreadable) this.#ports.log.error("a workflow cannot be read: nothing of it runs", { workflow, problem });
   }
 
-  /** Takes up what an earlier server left. */
+  /** Continues what an earlier server left. */
   async open(): Promise<void> {
     const { store } = this.#ports;
     for (const run of await store.listRunsAtWork([...this.#byId.values()].map(({ id }) => id))) void this.#byId.get(run.workflowId)?.goOn(run.id);
@@ -83,7 +79,7 @@ export class Workflows {
     await this.#dropFilesOfEnded();
   }
 
-  /** A server that was cut off, or a workflow that was deleted, leaves files of runs that nobody goes on with. */
+  /** A server that was killed, or a deleted workflow, may have left files of its runs. */
   async #dropFilesOfEnded(): Promise<void> {
     const { store, runFiles, log } = this.#ports;
     for (const id of await runFiles.runs()) {
@@ -103,7 +99,7 @@ export class Workflows {
     return this.#unreadable.all;
   }
 
-  /** Deletes one that cannot be read, with its triggers; `undefined`: none of these has this id or slug. */
+  /** Undefined when no unreadable workflow has this id or slug. */
   async deleteUnreadable(idOrSlug: string): Promise<WorkflowId | undefined> {
     const found = this.#unreadable.find(idOrSlug);
     if (found === undefined) return undefined;
@@ -114,7 +110,7 @@ export class Workflows {
     return found.id;
   }
 
-  /** By id, slug or name. Throws PD_WORKFLOW_NOT_FOUND, PD_AMBIGUOUS, and PD_DATABASE_DAMAGED for one that cannot be read. */
+  /** Throws PD_WORKFLOW_NOT_FOUND, PD_AMBIGUOUS, and PD_DATABASE_DAMAGED for an unreadable workflow. */
   find(word: string, attempted = "find workflow", isExact = false): LiveWorkflow {
     const live = this.bySlug(word);
     if (live !== undefined) return live;
@@ -126,17 +122,15 @@ export class Workflows {
     return this.list().map((live) => ({ id: live.id, slug: live.source.slug, name: live.source.name, live }));
   }
 
-  /** By id or slug. */
   bySlug(idOrSlug: string): LiveWorkflow | undefined {
     return this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
   }
 
-  /** Endpoints and schedules of a workflow. */
   triggersOf({ id }: Pick<LiveWorkflow, "id">): readonly LiveSource[] {
     return [...this.#hosting.sources.all()].filter(({ outline }) => outline.workflowId === id);
   }
 
-  /** What would become of a folder. Throws PD_BUILD_FAILED for a file that cannot be read. */
+  /** Dry run of a deployment. Throws PD_BUILD_FAILED for a file that cannot be read. */
   async plan(request: Pick<WorkflowRequest, "files" | "env" | "progress"> & Pick<BuildWishes, "grant">): Promise<PlannedFolder> {
     const { store, clock } = this.#ports;
     const { planFolder } = await import("./plan-workflow.ts");
@@ -152,7 +146,7 @@ export class Workflows {
     return this.#inTurn(live, () => changeWorkflow(this.#ports, this.#around, { live, request }));
   }
 
-  /** Steps of its version of now are debugged over this link from their next call on, or by nobody. Throws PD_CONFLICT. */
+  /** Applies to steps of the current version from their next call on. Throws PD_CONFLICT. */
   debug(live: LiveWorkflow, link: DebugLink | undefined): Promise<void> {
     return this.#inTurn(live, async () => {
       if (link !== undefined && live.debug !== undefined) throw alreadyDebugged(live.source.slug);
@@ -180,7 +174,7 @@ export class Workflows {
     return this.#ports.store.listVersions(id);
   }
 
-  /** Path → text of the files of a version; without a number of the one that new runs run on. Throws PD_NOT_FOUND. */
+  /** Path → text. Throws PD_NOT_FOUND. */
   async files(live: LiveWorkflow, number: number = live.source.version): Promise<Readonly<Record<string, string>>> {
     const { code } = await live.plan(number).catch((error: unknown) => {
       if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND")
@@ -190,7 +184,7 @@ export class Workflows {
     return { ...code.code.files, [code.code.path]: code.code.text };
   }
 
-  /** Back to an earlier folder; without a number to the one before today's. It becomes a version of its own. */
+  /** Deploys earlier files as a new version. Without `number`, those before the current ones. */
   async rollback(live: LiveWorkflow, number: number | undefined, by: Pick<ChangeRequest, "isForeign"> = {}): Promise<LiveWorkflow> {
     const { version, componentId, slug } = live.source;
     const wanted = number ?? (await this.versions(live)).find((known) => known.number < version && known.componentId !== componentId)?.number;
@@ -200,16 +194,14 @@ export class Workflows {
     return this.update(live, { ...by, files: await this.files(live, wanted), like: await live.plan(wanted) });
   }
 
-  /** Gives a workflow what its trigger has emitted. */
   receive(id: DeployedId, trigger: EventTrigger): Promise<void> {
     const live = this.#byId.get(id);
     if (live !== undefined) return live.receive(trigger);
-    // What was promised to it waits.
+    // Its messages stay due.
     if (this.#unreadable.has(id)) throw new PdError("PD_SOURCE_INACTIVE", `Cannot run ${id}: it cannot be read`);
     throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run ${id}: no workflow has this id`);
   }
 
-  /** How many messages it works on at the same time; `undefined`: it is none. */
   concurrencyOf(id: string): number | undefined {
     return this.#byId.get(id)?.concurrency;
   }
@@ -218,21 +210,20 @@ export class Workflows {
     return [...this.#byId.values()].map(({ id }) => id);
   }
 
-  /** Ids of the accounts that active workflows use. */
   async accountsInUse(): Promise<readonly string[]> {
     const active = [...this.#byId.values()].filter(({ source }) => source.active);
     return (await Promise.all(active.map((live) => live.accounts().catch(noneOfUnreadable)))).flat();
   }
 
-  /** Slugs of those that use an account. */
+  /** Slugs of workflows. */
   async withAccount(id: string): Promise<readonly string[]> {
     const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await live.accounts()).includes(id) ? [live.source.slug] : [])));
     return [...users.flat(), ...this.unreadable.map(({ slug }) => slug)];
   }
 
-  /** Slugs of those with a step that is given this data store by its name. */
+  /** Slugs of workflows. */
   async withDataStore(name: string): Promise<readonly string[]> {
-    // Of one whose files cannot be read nobody knows.
+    // A workflow with unreadable files may use any data store.
     const mayUse = async (live: LiveWorkflow): Promise<boolean> =>
       live.plan().then(
         (plan) => dataStoresIn(plan, bindingOf(live.source.configured)).includes(name),
@@ -242,7 +233,7 @@ export class Workflows {
     return [...users.flat(), ...this.unreadable.map(({ slug }) => slug)];
   }
 
-  /** Runs now; without an event as its schedule would, or as an empty request to its endpoint would. */
+  /** Without `event`, the run gets the event of its schedule or of an empty request. */
   async run(live: LiveWorkflow, event: JsonValue | undefined): Promise<WorkflowRun> {
     const [trigger] = this.triggersOf(live);
     const usual = trigger === undefined ? {} : withTimezones(await manualEvent(this.#ports, trigger));
@@ -265,29 +256,28 @@ export class Workflows {
     return found;
   }
 
-  /** The run that an invocation was a step of. */
   async runOf({ trigger }: Invocation): Promise<WorkflowRun | undefined> {
     return trigger.kind === "step" ? this.#ports.store.getRun(trigger.runId) : undefined;
   }
 
-  /** In the order in which they ended or came to wait. */
+  /** In the order in which they ended or started to wait. */
   stepsOf(id: RunId): Promise<readonly StepRecord[]> {
     return this.#ports.store.stepRecords(id);
   }
 
-  /** Throws PD_CONFLICT when it has ended already. */
+  /** Throws PD_CONFLICT when the run has already ended. */
   async cancel(run: WorkflowRun, reason: string): Promise<void> {
     const isCancelled = await this.find(run.workflowId, "cancel a run of").cancel(run.id, reason);
     if (!isCancelled) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has ended already`, { fix: `pd runs ${run.workflowId}` });
   }
 
-  /** Whether a step has this token that waits, or may come to. */
+  /** True when a waiting or running step has this token. */
   async awaits(token: string): Promise<boolean> {
     const { store, tokens } = this.#ports;
     return tokens.runOf(token) !== undefined || (await store.findWaiting(token)) !== undefined;
   }
 
-  /** Ends the wait of the step that has this token. False: none has it, or it went on already. */
+  /** Ends the wait of the step with this token. Returns false when no step waits with it. */
   async resume(token: string, trigger: HttpTrigger): Promise<boolean> {
     const { store, tokens } = this.#ports;
     const found = (await store.findWaiting(token)) ?? ((await tokens.untilSettled(token)) ? await store.findWaiting(token) : undefined);
@@ -298,7 +288,7 @@ export class Workflows {
     return true;
   }
 
-  /** Ends all that a run waits for. Throws PD_CONFLICT when it waits for nothing. */
+  /** Ends every wait of a run. Throws PD_CONFLICT when the run does not wait. */
   async resumeRun(run: WorkflowRun, event: JsonObject = {}): Promise<void> {
     const live = this.find(run.workflowId, "resume a run of");
     const waiting = (await this.stepsOf(run.id)).filter(({ state }) => state === "waiting");
@@ -308,7 +298,7 @@ export class Workflows {
     for (const record of records) void live.goOn(run.id, record);
   }
 
-  /** Ends the run of the step that has this token. False: none has it, or it has ended already. */
+  /** Cancels the run of the step with this token. Returns false when no step has it or the run has ended. */
   async cancelBy(token: string): Promise<boolean> {
     const { store, tokens } = this.#ports;
     const running = tokens.runOf(token);
@@ -318,7 +308,7 @@ export class Workflows {
     return (await this.#byId.get(workflowId)?.cancel(id, "its cancel address was called")) ?? false;
   }
 
-  /** Steps in flight finish; nothing new begins. The ports' signal has to be aborted before. */
+  /** Steps in flight finish. Abort the ports' signal first. */
   async stop(): Promise<void> {
     await this.#waits[Symbol.asyncDispose]();
     await Promise.all([...this.#byId.values()].map((live) => live.untilIdle()));
@@ -347,7 +337,6 @@ export class Workflows {
     );
   }
 
-  /** It is gone from the store. */
   #forget(trigger: LiveSource): void {
     const { sources, timers } = this.#hosting;
     sources.remove(trigger);
@@ -364,7 +353,7 @@ export class Workflows {
   }
 }
 
-/** The accounts of all others are renewed. */
+/** An unreadable workflow must not block the renewal of other accounts. */
 function noneOfUnreadable(error: unknown): readonly string[] {
   if (error instanceof PdError && error.code === "PD_DATABASE_DAMAGED") return [];
   throw error;
