@@ -1,13 +1,10 @@
-/**
- * Requests that a third-party app posts to an app hook (platform.md §4.2, $.interface.apphook). The hosted platform
- * holds one webhook for its own app; here the user's own app posts to the source's endpoint.
- */
+/** Requests that the user's own app at a third party posts to the source's endpoint. On the hosted platform, the platform's app receives them. */
 import { formFields } from "./form.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "./json.ts";
 import { hasTooManyFields, isTooComplex } from "./limits.ts";
 import type { HttpTrigger } from "./trigger.ts";
 
-/** The body as JSON; also one that travels in the form field `payload`, as Slack sends interactions. */
+/** Returns the body as JSON. In a form, the JSON is in the field `payload`, as in Slack's interactions. */
 export function appHookBody({ body, headers }: Pick<HttpTrigger, "body" | "headers">): JsonValue | undefined {
   const isForm = (headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
   if (isForm && hasTooManyFields(body)) return undefined;
@@ -15,13 +12,13 @@ export function appHookBody({ body, headers }: Pick<HttpTrigger, "body" | "heade
   return isTooComplex(text) ? undefined : parseJson(text);
 }
 
-/** The text that proves to an app that the endpoint is the user's; `undefined` for any other request. */
+/** Returns the text that answers a `url_verification` request. Undefined for any other request. */
 export function challengeOf(trigger: HttpTrigger): string | undefined {
   const body = appHookBody(trigger);
   return isJsonObject(body) && body["type"] === "url_verification" && typeof body["challenge"] === "string" ? body["challenge"] : undefined;
 }
 
-/** What `run` is called with: the event inside its envelope, where there is one. */
+/** Returns the event inside the envelope, or the whole body without an envelope. */
 export function appHookPayload(trigger: Pick<HttpTrigger, "body" | "headers">): JsonValue | undefined {
   return eventIn(appHookBody(trigger));
 }
@@ -30,7 +27,6 @@ function eventIn(body: JsonValue | undefined): JsonValue | undefined {
   return isJsonObject(body) && isJsonObject(body["event"]) ? body["event"] : body;
 }
 
-/** What the names of an event are made of. */
 interface NameParts {
   readonly topics: ReadonlySet<string>;
   readonly types: ReadonlySet<string>;
@@ -54,9 +50,9 @@ function namePartsOf(trigger: HttpTrigger): NameParts {
 }
 
 /**
- * Whether an event may be known by a name: its type, its channel, both (`type:channel`), the type with the kind of channel
- * (`message.im`), a topic header, and for interactions the ids of its actions, behind type or type and channel. Only what
- * is asked for is looked at: a request may name thousands of each.
+ * An event's names are its type, its channel, `type:channel`, `type.channel_type` (`message.im`) and topic headers.
+ * Interactions also have `type:action_id` and `type:channel:action_id`. The names are not built, because they could be
+ * thousands.
  */
 function isNamed({ topics, types, channels, kinds, actions }: NameParts, name: string): boolean {
   if (topics.has(name) || types.has(name) || channels.has(name)) return true;
@@ -69,9 +65,9 @@ function isNamed({ topics, types, channels, kinds, actions }: NameParts, name: s
   });
 }
 
-/** Nothing named wants everything. */
+/** Without event names, every event is wanted. */
 export function isWanted(trigger: HttpTrigger, eventNames: readonly string[] | undefined): boolean {
-  // What is not looked into is not left out, either.
+  // A body that is too complex to inspect is accepted.
   if (eventNames === undefined || eventNames.length === 0 || isTooComplex(trigger.body)) return true;
   const parts = namePartsOf(trigger);
   return eventNames.some((name) => isNamed(parts, name));

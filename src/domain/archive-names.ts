@@ -1,14 +1,13 @@
 import { type JsonObject, type JsonValue, isJsonObject } from "./json.ts";
 
 /**
- * What things are called in a project's ZIP of the hosted platform. Nobody here has seen one, and the shape of its JSON
- * is not documented (hosted-facts.md §3b). So each thing has several spellings, those of the documented interface
- * (workflows.md §3) among them, and whatever is not in this table is refused.
+ * Names of members in a project ZIP of the hosted platform. The format is not documented and no example was available,
+ * so each member has several spellings.
  */
 export interface NameTable {
-  /** Our name → spellings. */
+  /** Our name → accepted spellings. */
   readonly known: Readonly<Record<string, readonly string[]>>;
-  /** Members that say nothing of what runs. */
+  /** Members that do not affect what runs. */
   readonly ignored: readonly string[];
 }
 
@@ -95,7 +94,7 @@ export const TRIGGER: NameTable = {
 
 export type Renamed = { readonly value: JsonObject; readonly problems: readonly string[] };
 
-/** An object with our names. `place`: where it stands, as in `workflows/a.json: steps[2]`. What is not known is a problem, with its value. */
+/** `place` locates the object in problems, such as `workflows/a.json: steps[2]`. */
 export function renamed(given: JsonValue | undefined, table: NameTable, place: string): Renamed {
   if (!isJsonObject(given)) return { value: {}, problems: [`${place} is ${shown(given)}, and wants an object`] };
   const value: JsonObject = {};

@@ -1,2 +1,2 @@
-/** What a component's process says in place of a module whose default export is a function (workflows.md, code steps): a step. */
+/** Reported by a component's process when the default export is a function. Such code is a workflow step. */
 export const BARE_FUNCTION = "[function]";

@@ -1,6 +1,6 @@
 import { type Document, Composer, LineCounter, type Node, Parser, Lexer, isAlias, isCollection, isMap, isPair, isScalar, isSeq } from "yaml";
 
-/** Something that is wrong, or that has no effect, at a line of a file, from 1. */
+/** An error, or an entry without effect. Lines count from 1. */
 export interface FileProblem {
   readonly line: number;
   readonly problem: string;
@@ -10,26 +10,22 @@ export type YamlRead =
   | { readonly kind: "read"; readonly document: Document.Parsed; readonly lines: LineCounter }
   | { readonly kind: "refused"; readonly problems: readonly FileProblem[] };
 
-/**
- * The bounds hold the event loop for at most about 200 ms, measured with the slowest texts that fit them. They are
- * chosen so that a workflow of 800 steps fits.
- */
+/** Reading within these limits blocks the event loop for at most about 200 ms (measured). A workflow of 800 steps fits. */
 const BOUNDS = { characters: 262_144, tokens: 40_000, depth: 100, aliases: 100, nodes: 100_000, problems: 20 };
 
-/** Stops reading: the problems tell why. */
 class Stop extends Error {}
 
 /**
- * Reads the YAML of a stranger in a time that grows with its length, and not faster. Refuses, with lines: what is longer
- * or deeper than the bounds, names that are not plain scalars (`? `, `[a]: b`), tags, directives, a second document,
- * names that occur twice, and aliases that contain themselves or expand beyond the bounds. Merge keys (`<<`) are resolved.
+ * Reads YAML from an untrusted author in linear time. Refuses texts beyond the limits, keys that are not plain scalars
+ * (`? `, `[a]: b`), tags, directives, a second document, duplicate keys, and aliases that contain themselves or expand
+ * beyond the limits.
  */
 export function readYaml(text: string): YamlRead {
   const lines = new LineCounter();
   const problems: FileProblem[] = [];
   const wrong = (offset: number, problem: string): void => {
     if (problems.length < BOUNDS.problems) problems.push({ line: lines.linePos(offset).line, problem });
-    // The library catches what is thrown at each level, and reports it once more.
+    // The library catches this error at each nesting level and reports it again.
     if (problems.length >= BOUNDS.problems) throw new Stop();
   };
   try {
@@ -90,14 +86,14 @@ function* tokensOf(text: string, { lines, wrong }: Reading, stop: (offset: numbe
   if (hasFailed) throw new Stop();
 }
 
-/** Tells what the part is that it has just taken. */
+/** Exposes the type of the current token, which is private in the library. */
 class BoundedParser extends Parser {
   get kind(): unknown {
     return Reflect.get(this, "type");
   }
 }
 
-/** Stops after so many errors: each of the library's own keeps a stack. */
+/** Replaces the library's error handler, which creates a stack trace for each problem. */
 class BoundedComposer extends Composer {
   constructor(wrong: Reading["wrong"]) {
     super({ strict: true, uniqueKeys: false, stringKeys: true, prettyErrors: false, logLevel: "silent", version: "1.2", schema: "core" });
@@ -114,7 +110,7 @@ function offsetOf(source: unknown): number {
   return typeof source === "object" && source !== null && "offset" in source ? Number(source.offset) : 0;
 }
 
-/** The library compares each name of a map with all others. */
+/** The library's own check compares each key of a map with all others. */
 function checkNames({ contents }: Document.Parsed, wrong: Reading["wrong"]): void {
   const rest: unknown[] = [contents];
   while (rest.length > 0) {
@@ -135,7 +131,7 @@ function checkNames({ contents }: Document.Parsed, wrong: Reading["wrong"]): voi
   }
 }
 
-/** Counts nodes with each alias as what it stands for, and puts that in its place. */
+/** Replaces aliases with their targets, and counts each copy. */
 function countNodes(document: Document.Parsed, wrong: Reading["wrong"]): void {
   const anchors = new Map<string, Node>();
   const sizes = new Map<Node, number>();
@@ -147,7 +143,7 @@ function countNodes(document: Document.Parsed, wrong: Reading["wrong"]): void {
     wrong(given.range?.[0] ?? 0, target === undefined ? `the alias *${given.source} stands for nothing` : `the alias *${given.source} contains itself`);
     throw new Stop();
   };
-  // The depth is bounded, so that this needs little of the stack.
+  // Recursion is safe because the depth is limited.
   const sizeOf = (node: unknown): number => {
     if (!isCollection(node) && !isScalar(node)) return 1;
     const known = sizes.get(node);
@@ -172,7 +168,7 @@ function countNodes(document: Document.Parsed, wrong: Reading["wrong"]): void {
   sizeOf(document.contents);
 }
 
-/** Puts what `<<` names into its map, behind the map's own members, which win. */
+/** The map's own members win over those from `<<`. */
 function mergeMaps(document: Document.Parsed, wrong: Reading["wrong"]): void {
   const done = new Set<unknown>();
   let merged = 0;

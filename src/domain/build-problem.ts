@@ -1,6 +1,5 @@
 import { PdError } from "./errors.ts";
 
-/** A place in the author's code, and what is wrong there. */
 export interface BuildProblem {
   readonly text: string;
   readonly file?: string;
@@ -8,27 +7,26 @@ export interface BuildProblem {
   readonly line?: number;
   /** From 1. */
   readonly column?: number;
-  /** The line with the place marked below it. */
+  /** The source line with the position marked below it. */
   readonly frame?: string;
 }
 
-/** As much of a line as stands in a terminal beside its number. */
+/** Characters that fit a terminal beside the line number. */
 const WIDEST = 100;
 const BEFORE = 60;
 
-/** A line with a place marked below it; of a long one the part around that. `column` from 0, `length` of the place, both in characters. */
+/** A long line is cut around the position. `column` (from 0) and `length` count characters. */
 export function frameOf({ line, lineText, column, length }: { line: number; lineText: string; column: number; length: number }): string {
   const start = lineText.length <= WIDEST ? 0 : Math.max(0, column - BEFORE);
   const end = Math.min(lineText.length, start + WIDEST);
   const [before, after] = [start > 0 ? "…" : "", end < lineText.length ? "…" : ""];
-  // A tab is as wide as a terminal likes: the mark would stand elsewhere.
+  // The width of a tab depends on the terminal.
   const shown = `${before}${lineText.slice(start, end).replaceAll("\t", " ")}${after}`;
   const gutter = `${line} │ `;
   const marked = Math.max(1, Math.min(length, end - column));
   return `${gutter}${shown}\n${" ".repeat(gutter.length + before.length + column - start)}${marked > 1 ? "~".repeat(marked) : "^"}`;
 }
 
-/** PD_BUILD_FAILED with every problem, each with its place and its line. */
 export function buildFailed(path: string, problems: readonly BuildProblem[]): PdError {
   const texts = problems.map(({ text, file, line, column, frame }) => {
     const place = file === undefined ? "" : `${file}:${line ?? 1}${column === undefined ? "" : `:${column}`}: `;

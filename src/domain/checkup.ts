@@ -1,29 +1,24 @@
-/** Something that a check of the server found. */
 export interface Finding {
-  /** `attention`: it works, and will not for ever or not for everybody. */
+  /** `attention` means that it works, but not permanently or not for everyone. */
   readonly level: "good" | "attention" | "bad";
-  /** What was looked at. */
   readonly about: string;
   readonly text: string;
-  /** What to do. */
   readonly fix?: string | undefined;
 }
 
 interface CheckedSource {
   readonly slug: string;
   readonly active: boolean;
-  /** What it lacks to work, as it is told of it elsewhere. */
   readonly problems: readonly string[];
-  /** Whether each of its newest calls failed, the newest first. */
+  /** Newest first. */
   readonly failed: readonly boolean[];
 }
 
 interface CheckedWorkflow {
   readonly slug: string;
   readonly active: boolean;
-  /** What of its files does not work here, as it is told of it elsewhere. */
   readonly warnings: readonly string[];
-  /** Whether each of its newest runs that have ended failed, the newest first. */
+  /** Finished runs only, newest first. */
   readonly failed: readonly boolean[];
 }
 
@@ -33,27 +28,23 @@ interface CheckedWebhook {
   readonly active: boolean;
   readonly inactiveReason?: string;
   readonly failingSince?: number;
-  /** Why nothing can be delivered to it. */
   readonly problem?: string;
 }
 
-/** What a check looks at. */
 export interface CheckedFacts {
   readonly now: number;
   readonly damage: string | undefined;
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
-  /** What encloses components, and why it is not the wall. */
+  /** `reason` says why the wall is not used. */
   readonly sandbox: { readonly kind: "wall" | "belt"; readonly reason: string | undefined };
   readonly processes: { readonly count: number; readonly most: number };
-  /** Sources that wait for a process. */
   readonly waiting: number;
   readonly sources: readonly CheckedSource[];
   readonly workflows: readonly CheckedWorkflow[];
   readonly accounts: readonly { readonly name: string; readonly problem: string | undefined }[];
-  /** `problem`: why nothing of it can be read. */
   readonly registries: readonly { readonly name: string; readonly problem: string | undefined }[];
   readonly webhooks: readonly CheckedWebhook[];
-  /** Slugs of those that hear themselves, also by way of others. */
+  /** Slugs of sources and workflows that receive their own events, directly or indirectly. */
   readonly circle: readonly string[];
 }
 
@@ -61,10 +52,8 @@ const MEGABYTE = 1e6;
 const GIGABYTE = 1e9;
 const LITTLE_BYTES = GIGABYTE / 2;
 const SOME_BYTES = 2 * GIGABYTE;
-/** So many failures one after the other are no accident. */
 export const FAILURES = 5;
 
-/** What is right and wrong with a server: each part is looked at, the worst comes first. */
 export function findingsOf(facts: CheckedFacts): readonly Finding[] {
   const found = [
     database(facts),
@@ -174,7 +163,7 @@ function webhookFindings({ id, name, active, inactiveReason, failingSince, probl
   if (problem !== undefined) return [{ level: "bad", about, text: problem, fix: `pd webhooks delete ${id}, and make another one` }];
   if (!active && inactiveReason !== undefined)
     return [{ level: "bad", about, text: `the server has deactivated it: ${inactiveReason}`, fix: `pd webhooks update ${id} --activate --replay-missed` }];
-  // One that its owner has deactivated is not tried, whatever came of it before.
+  // A webhook that its owner deactivated gets no attempts.
   if (!active || failingSince === undefined) return [];
   const hours = (now - failingSince) / 3_600_000;
   return [{ level: "attention", about, text: `every attempt has failed for ${hours.toFixed(1)} hours`, fix: `pd deliveries ${id} shows what it answered` }];

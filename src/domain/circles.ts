@@ -4,15 +4,15 @@ import { type Subscription, emitterKey, keysReaching, reaches } from "./subscrip
 type Ends = Pick<Subscription, "emitterId" | "channel"> & { readonly listenerId: string };
 
 /**
- * Sources and workflows that hear themselves, also by way of others: one event may lead to another for ever. What a source
- * tells of its errors and logs leads nowhere by itself.
+ * Returns sources and workflows that receive their own events, directly or indirectly, so that one event can cause
+ * others forever. Ignores errors and logs (channels with `$`).
  */
 export function inCircles(subscriptions: readonly Ends[]): readonly DeployedId[] {
   const hearing = subscriptions.filter(({ channel }) => !channel.startsWith("$"));
   const listeners = [...new Set(hearing.map(({ listenerId }) => listenerId).filter(isDeployedId))];
   const heard = new Map(listeners.map((listener): [DeployedId, Set<DeployedId>] => [listener, new Set()]));
   for (const ends of hearing) for (const emitter of emittersAmong(listeners, ends)) if (isDeployedId(ends.listenerId)) heard.get(ends.listenerId)?.add(emitter);
-  // Whoever hears none of the others, or is heard by none, is in no circle: what is left when all of these are gone, is.
+  // Repeatedly removes listeners that receive from, or send to, none of the rest.
   let left = new Set(listeners);
   for (let before = -1; before !== left.size;) {
     before = left.size;

@@ -7,22 +7,18 @@ import { readProps } from "./props/read-props.ts";
 
 export type HookName = "deploy" | "activate" | "deactivate";
 
-/** What an author exports, as plain data (components.md, Component definition object). */
 export interface ComponentDefinition {
   readonly name: string;
   readonly version: string;
   readonly key?: string;
   readonly description?: string;
-  /** A workflow is what its folder says; no code declares one. */
+  /** `workflow` comes from a folder, never from code. */
   readonly type: "source" | "action" | "app" | "workflow";
   readonly dedupe?: DedupeStrategy;
   readonly props: readonly PropDeclaration[];
   readonly hooks: readonly HookName[];
-  /** It declares more props once it knows some values (platform.md §4.3, additionalProps). */
   readonly hasAdditionalProps?: true;
-  /** It has an example of its events. */
   readonly hasSample?: true;
-  /** What is odd but does no harm. */
   readonly warnings: readonly string[];
 }
 
@@ -30,10 +26,7 @@ export type ReadDefinition =
   | { readonly kind: "valid"; readonly definition: ComponentDefinition }
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/**
- * A step of a workflow says what it takes and does; its name is that of the step (workflows.md §1). `raw`: what its
- * process reports.
- */
+/** Name and version of a step are optional. */
 export function readStepDefinition(raw: unknown, code: string, namespace: string): ReadDefinition {
   if (raw === BARE_FUNCTION) return readDefinition({ name: namespace, version: STEP_VERSION, type: "action", hasRun: true }, code);
   if (!isRecord(raw)) return readDefinition(raw, code);
@@ -41,23 +34,21 @@ export function readStepDefinition(raw: unknown, code: string, namespace: string
   return readDefinition({ ...rest, name: isText(name) ? name : namespace, version: isText(version) ? version : STEP_VERSION, type: "action" }, code);
 }
 
-/** Of code that tells none. */
 const STEP_VERSION = "0.0.0";
 
-/** Code that only lists the names of an account's fields, as apps without any use of theirs do, reads no account. */
+/** Apps that do not use their account still list its field names. */
 function readsAccount(code: string): boolean {
   return code.split("\n").some((line) => !/^\s*(?:\/\/|\*)/.test(line) && line.replaceAll("Object.keys(this.$auth)", "").includes("$auth"));
 }
 
-/** Of a name, a version, a key, and of what is quoted of them. */
+/** Limit for name, version, key and quoted values. */
 const MOST_CHARACTERS = 300;
 const MOST_PROBLEMS = 20;
 const HOOKS: readonly HookName[] = ["deploy", "activate", "deactivate"];
 
 /**
- * Checks the definition that a component's process reports. All problems are told at once.
- * Unknown top-level keys are ignored (registry.md §1). `code`: its bundle; an app whose account is nowhere read in it
- * needs none.
+ * Checks what a component's process reports, and returns all problems. Ignores unknown keys. App props become optional
+ * when `code`, the bundle, does not read `$auth`.
  */
 export function readDefinition(raw: unknown, code: string): ReadDefinition {
   if (!isRecord(raw)) return { kind: "invalid", problems: [`the default export is ${raw === undefined ? "missing" : describe(raw)}, not an object`] };
@@ -103,7 +94,7 @@ function tooLong(member: string, value: unknown): string[] {
   return isIt ? [`${member} has ${value.length} characters; it wants at most ${MOST_CHARACTERS}`] : [];
 }
 
-/** A source that only has an interface emits what triggers it (registry.md §1: the `schedule` sources). */
+/** A source without `run` emits what triggers it. */
 function isStandIn(type: string, props: readonly PropDeclaration[]): boolean {
   return type === "source" && props.some(({ kind }) => kind === "timer" || kind === "http");
 }

@@ -20,7 +20,7 @@ const FIVE: readonly Part[] = [
 const YEAR: Part = { name: "year", wants: "1 to 9999" };
 const NICKNAMES = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@hourly"];
 
-/** What is wrong with a cron expression, and which one may be meant; `undefined`: it is one. */
+/** Returns what is wrong, with a suggestion. Undefined for a valid expression. */
 export function cronProblem(expression: string): string | undefined {
   if (isCron(expression)) return undefined;
   const quoted = `cron ${JSON.stringify(expression)}`;
@@ -33,19 +33,18 @@ export function cronProblem(expression: string): string | undefined {
   const part = parts[wrong];
   if (part === undefined) return `${quoted} is no cron expression`;
   const found = given[wrong] ?? "";
-  // Only a word may be a word that is misspelt.
+  // Only a word can be misspelt.
   const near = part.words === undefined || !/^[a-z]+$/i.test(found) ? "" : didYouMean(found, part.words);
   return `${quoted}: ${JSON.stringify(found)} is no ${part.name}${near}; that wants ${part.wants}, *, a list with commas, a range such as 1-5, or steps such as */2`;
 }
 
-/** Five parts; with the seconds before them six, and with the year behind them seven. */
 function partsOf(count: number): readonly Part[] | undefined {
   if (count === 5) return FIVE;
   if (count === 6) return [SECOND, ...FIVE];
   return count === 7 ? [SECOND, ...FIVE, YEAR] : undefined;
 }
 
-/** The last part is the one that is left out most easily. */
+/** The last part is the most easily forgotten. */
 function meantParts(given: readonly string[]): string {
   const meant = [...given, "*"].join(" ");
   return given.length === 4 && isCron(meant) ? ` (did you mean ${JSON.stringify(meant)}?)` : "";

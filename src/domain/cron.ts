@@ -1,18 +1,14 @@
 import { Cron } from "croner";
 
-/** How the day of the month and the weekday go together where both are restricted. */
 export type DaysRule = "both" | "either";
 
-/** Throws what is wrong with it. `0/5` means from 0 on every 5. */
+/** Throws for an invalid expression. `0/5` means every 5, starting at 0. */
 export function openCron(expression: string, timezone?: string): Cron {
   const zone = timezone === undefined ? {} : { timezone };
   return new Cron(expression, { ...zone, paused: true, sloppyRanges: true, domAndDow: daysRule(expression) === "both" });
 }
 
-/**
- * As vixie's cron has it: a day has to fit both where one of the two begins with `*`, and else either.
- * `undefined`: at most one of them says something.
- */
+/** As in vixie cron, a day must match both parts when one starts with `*`, otherwise either. Undefined unless both are restricted. */
 export function daysRule(expression: string): DaysRule | undefined {
   const parts = expression.trim().split(/\s+/);
   if (parts.length < 5) return undefined;

@@ -3,9 +3,9 @@ import { RecentIds, UNIQUE_IDS } from "./recent-ids.ts";
 
 export type DedupeStrategy = "unique" | "greatest" | "last";
 
-/** What a source remembers of the ids it emitted; each strategy has its own part, and each named channel. */
+/** Ids that a source has emitted. Each strategy uses its own member. */
 export interface DedupeCache extends ChannelCache {
-  /** Of channels other than the default one, the one that was emitted to last at the end; at most 100. */
+  /** Named channels, at most 100. The one emitted to last is at the end. */
   readonly channels?: Readonly<Record<string, ChannelCache>> | undefined;
 }
 
@@ -16,14 +16,12 @@ export interface ChannelCache {
   readonly last?: string | undefined;
 }
 
-/** What one run adds to what its source remembers; `remember` puts both together. */
 export interface DedupeChange extends ChannelChange {
-  /** Of every other channel that was emitted to, in that order. */
   readonly channels?: Readonly<Record<string, ChannelChange>>;
 }
 
 export interface ChannelChange {
-  /** Ids that are new to `unique`, in the order in which they came; at most 100. */
+  /** New ids in the order of their emits, at most 100. */
   readonly unique?: readonly string[];
   readonly greatest?: string;
   readonly last?: string;
@@ -37,9 +35,7 @@ export interface DroppedEmit {
 export interface DedupeResult {
   readonly kept: readonly Emit[];
   readonly dropped: readonly DroppedEmit[];
-  /** Emits that the strategy could not judge; they are kept and the run's log says so. */
   readonly warnings: readonly string[];
-  /** What was learned; absent: nothing. */
   readonly change?: DedupeChange | undefined;
 }
 
@@ -52,8 +48,8 @@ const NO_EMIT: Emit = { payload: "" };
 const MOST_CHANNELS = 100;
 
 /**
- * Decides which emits of one run become events. `emits` are already in order (`orderEmits`). Each channel is a stream of
- * its own: a source that emits to itself first, and then what it got to everyone, uses one id for both (registry.md §2).
+ * Decides which emits become events. `emits` must be sorted by `orderEmits`. Channels are independent, because a source
+ * may emit to itself and then to everyone under the same id.
  */
 export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
   if (strategy === undefined || emits.length === 0) return { kept: emits, dropped: [], warnings: [] };
@@ -81,7 +77,6 @@ export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache,
   };
 }
 
-/** What a source remembers once it has learned that. */
 export function remember(cache: DedupeCache, change: DedupeChange): DedupeCache {
   const { unique, greatest, last } = rememberIn(cache, change);
   return { unique, greatest, last, channels: change.channels === undefined ? cache.channels : rememberChannels(cache.channels, change.channels) };
@@ -130,7 +125,7 @@ function last(cache: ChannelCache, emits: readonly Emit[]): ChannelResult {
   const match = cache.last === undefined ? -1 : emits.findLastIndex((emit) => idText(emit) === cache.last);
   const judged = judgeEach(emits, "last", (_id, place) => (place <= match ? `last: not after the event with id ${JSON.stringify(cache.last)}` : undefined));
   const after = emits.slice(match + 1).filter((emit) => idText(emit) !== undefined);
-  // With timestamps the newest counts (components.md, Emission 2); emits are in the order of theirs.
+  // The emits are sorted by `ts`, so this is the newest.
   const newest = idText(after.findLast(({ ts }) => parseTs(ts) !== undefined) ?? after.at(-1) ?? NO_EMIT);
   return learning(judged, newest === undefined ? undefined : { last: newest });
 }
@@ -168,7 +163,7 @@ function notANumber(id: string): string | undefined {
   return id.trim() !== "" && Number.isFinite(Number(id)) ? undefined : `a number as id, not ${JSON.stringify(id)}`;
 }
 
-/** Whole numbers are compared digit by digit, so that ids beyond 2^53 keep their order. */
+/** BigInt keeps the order of ids beyond 2^53. */
 function isGreater(left: string, right: string): boolean {
   const isWhole = /^-?\d+$/;
   if (isWhole.test(left) && isWhole.test(right)) return BigInt(left) > BigInt(right);

@@ -1,14 +1,13 @@
 import type { DeliveryId, ListenerId } from "./ids.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** `missed`: the listener was inactive when the event came. `failed`: no attempt is left. */
+/** `missed` means that the listener was inactive. `failed` means that no attempts are left. */
 export type DeliveryState = "pending" | "delivered" | "failed" | "missed";
 
-/** One message for one listener. */
 export interface Delivery {
   readonly id: DeliveryId;
   readonly listenerId: ListenerId;
-  /** The same over all attempts, and never that of another message. */
+  /** The same in all attempts, different for every message. */
   readonly messageId: string;
   readonly emitterId: string;
   readonly channel: string;
@@ -16,17 +15,15 @@ export interface Delivery {
   readonly payload: string;
   readonly state: DeliveryState;
   readonly attemptCount: number;
-  /** When it is to be tried next, epoch ms; only while pending. */
+  /** Epoch ms. Omitted unless pending. */
   readonly nextAt?: number;
   readonly createdAt: number;
 }
 
-/** What came of sending a message. */
 export type SendResult =
   | { readonly kind: "answered"; readonly status: number; readonly answer: string; readonly retryAfterMs?: number }
   | { readonly kind: "unreachable"; readonly reason: string };
 
-/** One try to deliver. */
 export interface Attempt {
   readonly at: number;
   readonly durationMs: number;
@@ -37,22 +34,22 @@ export type Verdict =
   | { readonly kind: "delivered" }
   | { readonly kind: "retry"; readonly at: number }
   | { readonly kind: "exhausted" }
-  /** The receiver says that it is gone for good. */
+  /** The receiver answered 410. */
   | { readonly kind: "gone" };
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** Pauses before the attempts: the first is made at once. */
+/** Before each attempt. The first attempt is made at once. */
 const PAUSES = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR] as const;
-/** A pause is this much longer or shorter, so that what failed together is not tried together. */
+/** Pauses vary randomly by this fraction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 const LONGEST_RETRY_AFTER = 24 * HOUR;
 const FAILING_FOR = 5 * 24 * HOUR;
 
 export const MOST_ATTEMPTS = PAUSES.length;
 
-/** What becomes of a delivery after its `attempt`th try (from 1). `random`: from 0 to 1. */
+/** `attempt` counts from 1. `random` is from 0 to 1. */
 export function judge(result: SendResult, { attempt, now, random }: { attempt: number; now: number; random: number }): Verdict {
   if (result.kind === "answered" && result.status >= 200 && result.status < 300) return { kind: "delivered" };
   if (result.kind === "answered" && result.status === 410) return { kind: "gone" };
@@ -63,14 +60,13 @@ export function judge(result: SendResult, { attempt, now, random }: { attempt: n
   return { kind: "retry", at: Math.round(now + Math.max(planned, Math.min(asked, LONGEST_RETRY_AFTER))) };
 }
 
-/** What an attempt changes about its webhook; `undefined`: nothing. `failingSince` null: it works again. */
+/** `failingSince` is null when the webhook works again. */
 export interface HealthChange {
   readonly failingSince: number | null;
-  /** Set when it is deactivated. */
   readonly inactiveReason?: string;
 }
 
-/** A webhook that was gone, or has failed for five days on end, is deactivated. */
+/** Deactivates a webhook that is gone or has failed for five days. Undefined when nothing changes. */
 export function healthAfter(
   { failingSince }: Pick<Webhook, "failingSince">,
   { verdict, at, result }: { verdict: Verdict["kind"] } & Pick<Attempt, "at" | "result">,

@@ -4,41 +4,38 @@ import type { ConfiguredProps } from "./props/declared-props.ts";
 import type { PropDeclaration } from "./props/kinds.ts";
 import type { Origin, SavedComponent } from "./saved-component.ts";
 
-/** An instance of a saved component (components.md, Deployed component). */
 export interface DeployedComponent {
   readonly id: DeployedId;
   readonly componentId: SavedId;
-  /** Counts the codes that it ran on, from 1. */
+  /** Increases with each new code, from 1. */
   readonly version: number;
-  /** The highest number that is known to have been given, where it is not the version: to one that was taken back, on which calls may have run. */
+  /** Highest number ever used, when above `version`. Calls may have run on a version that was taken back. */
   readonly highestVersion?: number;
   readonly name: string;
   readonly slug: string;
-  /** First part of the endpoint's path; never changes. */
+  /** First part of the endpoint's path. Never changes. */
   readonly endpointKey: string;
   readonly configured: ConfiguredProps;
-  /** Values of props that its code does not declare any more: code that declares them again, as after a rollback, finds them. */
+  /** Values of props that the current code does not declare. A rollback may declare them again. */
   readonly setAside: ConfiguredProps;
-  /** What `additionalProps` declared for these values. */
   readonly dynamicProps: readonly PropDeclaration[];
-  /** Variables that this source's process gets. */
   readonly env: Readonly<Record<string, string>>;
-  /** Its runs at the same time; absent: as many as the server allows. */
+  /** Omitted when the server's limit applies. */
   readonly maxConcurrency?: number;
-  /** It may start programs of this machine, inside the wall. */
+  /** May start programs of this machine, inside the wall. */
   readonly allowsPrograms?: true;
-  /** The workflow that it belongs to and goes with. */
+  /** The owning workflow. They are deleted together. */
   readonly workflowId?: WorkflowId;
   readonly active: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** What is told of the code of a source without reading it. */
+/** Facts about code that do not require loading it. */
 export interface Provenance {
   readonly declared: ComponentDefinition;
   readonly origin: Origin;
-  /** Paths of modules that are loaded before it. */
+  /** Paths of modules that are loaded before the component. */
   readonly imports: readonly string[];
 }
 
@@ -46,9 +43,8 @@ export function provenanceOf({ definition, origin, code }: Pick<SavedComponent, 
   return { declared: definition, origin, imports: (code.imports ?? []).map(({ path }) => path) };
 }
 
-/** What a host looks at of each of its sources, also of those that nobody calls. */
+/** Kept in memory for every source. */
 export interface SourceOutline extends Pick<DeployedComponent, "id" | "name" | "slug" | "endpointKey" | "version" | "createdAt"> {
-  /** At least the version. */
   readonly highestVersion: number;
   readonly workflowId: WorkflowId | undefined;
 }
@@ -57,10 +53,9 @@ export function outlineOf({ id, name, slug, endpointKey, version, highestVersion
   return { id, name, slug, endpointKey, version, highestVersion: Math.max(version, highestVersion), workflowId, createdAt };
 }
 
-/** A source as it is stored, with what its code declares. */
 export interface StoredSource {
   readonly outline: SourceOutline;
-  /** As it was when this was read. That of a list is made when somebody looks at it: a server may have thousands that nobody does. */
+  /** The state when it was read. Lists create it on first access, because most sources are idle. */
   readonly source: DeployedComponent;
   readonly provenance: Provenance;
 }
@@ -70,12 +65,11 @@ interface Aged {
   readonly id: string;
 }
 
-/** The order in which what is saved or deployed is listed. */
 export function newestFirst(a: Aged, b: Aged): number {
   return b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1);
 }
 
-/** Names that differ behind this many characters have the same slug. Taking marks off letters takes a time that grows with its square. */
+/** Longer names are cut, because removing accents takes quadratic time. */
 const MOST_OF_NAME = 300;
 
 /** `New Issue (Instant)` → `new-issue-instant`. */
@@ -90,7 +84,7 @@ export function slugify(name: string): string {
   return slug === "" ? "source" : slug;
 }
 
-/** Slugs for a name in the order in which they are tried: itself, then with numbers from 2. */
+/** The slug, then the slug with numbers from 2. */
 export function* slugsFor(name: string): Generator<string> {
   const slug = slugify(name);
   yield slug;

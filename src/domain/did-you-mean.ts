@@ -1,16 +1,15 @@
-/** Nobody misspells longer names, and comparing takes their length times that of all that is known. */
+/** Longer names get no suggestion, because comparing takes time proportional to both lengths. */
 const MOST_COMPARED = 80;
-/** Of names that nobody knows so many are answered with the nearest, of so many that are known. */
+/** Limits of `nearestTo`, whose names may come from an untrusted sender. */
 const MOST_UNKNOWN = 10;
 const MOST_KNOWN = 300;
 
-/** The same for each of many names, which a stranger may have sent: those behind the first few get none. */
 export function nearestTo(names: readonly string[], known: Iterable<string>): readonly string[] {
   const few = [...known].slice(0, MOST_KNOWN);
   return names.map((name, index) => (index < MOST_UNKNOWN ? didYouMean(name, few) : ""));
 }
 
-/** ` (did you mean x?)` when a known name is close to the given one. */
+/** Returns ` (did you mean x?)`, or an empty string when no known name is close. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   if (name.length > MOST_COMPARED) return "";
   const most = Math.max(1, name.length / 3);
@@ -21,7 +20,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return close !== undefined && close.distance <= most ? ` (did you mean ${close.candidate}?)` : "";
 }
 
-/** How many letters have to be added, taken away or changed (Levenshtein). */
+/** Levenshtein distance. */
 function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_none, index) => index);
   for (let i = 1; i <= left.length; i++) {

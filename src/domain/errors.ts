@@ -1,9 +1,7 @@
-/** What every failure that a person can meet looks like: a code, a title, the way out. */
 interface CatalogueEntry {
-  /** HTTP status that the API answers with. */
+  /** HTTP status. */
   readonly status: number;
   readonly title: string;
-  /** The default next step; an error may name a better one. */
   readonly fix: string;
 }
 
@@ -185,12 +183,11 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
 export interface ErrorExtras {
   /** A better next step than the catalogue's. */
   fix?: string;
-  /** Anything a program can use: positions, all problems, names. */
+  /** Data for programs, such as positions, all problems, names. */
   details?: Record<string, unknown>;
   cause?: unknown;
 }
 
-/** An error with a code of the catalogue: what was attempted, what is wrong, what to do. */
 export class PdError extends Error {
   readonly code: ErrorCode;
   readonly fix: string;
@@ -204,7 +201,6 @@ export class PdError extends Error {
     this.details = extras.details;
   }
 
-  /** HTTP status that the API answers with. */
   get status(): number {
     return CATALOGUE[this.code].status;
   }
@@ -214,22 +210,20 @@ export function isErrorCode(text: unknown): text is ErrorCode {
   return typeof text === "string" && Object.hasOwn(CATALOGUE, text);
 }
 
-/** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** The code that the system or a library gave an error, such as `ENOENT`. */
+/** Returns a code such as `ENOENT`, from the system or a library. */
 export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && "code" in thrown && thrown.code !== undefined ? String(thrown.code) : undefined;
 }
 
-/** The disk is full, over its quota, read-only or broken, as the system or SQLite says. */
 export function isDiskProblem(thrown: unknown): boolean {
   return /^(ENOSPC|EDQUOT|EROFS|SQLITE_(FULL|IOERR|READONLY).*)$/.test(codeOf(thrown) ?? "");
 }
 
-/** Makes a PdError of anything that was thrown; keeps one that already is. */
+/** Returns an existing PdError unchanged. */
 export function toPdError(thrown: unknown): PdError {
   if (thrown instanceof PdError) return thrown;
   const fix = codeOf(thrown) === "EROFS" ? { fix: "It lies where nothing can be written: mount that for writing, or use another place" } : {};

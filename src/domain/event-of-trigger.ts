@@ -3,10 +3,10 @@ import { isRecord } from "./json.ts";
 import { readBody, readQuery } from "./request-body/read-body.ts";
 import { type HttpTrigger, type Trigger, timerEvent } from "./trigger.ts";
 
-/** Is told what could not be read as the sender announced it. */
+/** Receives a message for each part that cannot be read as declared. */
 type Note = (text: string) => void;
 
-/** What `run(event)` is called with. */
+/** Returns the argument of `run`. */
 export async function eventFor(trigger: Trigger, note: Note): Promise<unknown> {
   switch (trigger.kind) {
     case "http":
@@ -23,9 +23,9 @@ export async function eventFor(trigger: Trigger, note: Note): Promise<unknown> {
   }
 }
 
-/** components.md, HTTP interface; `rawBody`, `url` and `client_ip` as the hosted platform has them. */
+/** `rawBody`, `url` and `client_ip` are as on the hosted platform. */
 async function httpEvent(trigger: HttpTrigger, note: Note): Promise<Record<string, unknown>> {
-  // Bytes that are not text travel as latin1, one character a byte, so that nothing is lost in a string.
+  // Binary bodies become latin1, one character per byte.
   const bodyRaw = trigger.encoding === "base64" ? Buffer.from(trigger.body, "base64").toString("latin1") : trigger.body;
   const [query, { notes, ...body }] = [readQuery(trigger.query), await readBody(trigger)];
   for (const text of [...query.notes, ...notes]) note(text);
@@ -42,7 +42,7 @@ async function httpEvent(trigger: HttpTrigger, note: Note): Promise<Record<strin
   };
 }
 
-/** The app's own event; what the request was made of can be read from it as well, but is no part of it. */
+/** Members of the HTTP event are readable, but not enumerable. */
 async function appHookEvent(trigger: HttpTrigger, note: Note): Promise<unknown> {
   const payload = appHookPayload(trigger);
   const event = isRecord(payload) ? payload : {};

@@ -1,22 +1,21 @@
 import type { DeployedId, InvocationId } from "./ids.ts";
 
-/** What `$emit(event, meta)` asked for, as it left the component's process. */
 export interface Emit {
-  /** The event as JSON text. */
+  /** JSON text. */
   readonly payload: string;
   readonly id?: string | number | undefined;
-  /** An id was given that is neither text nor number; shown in the warning. */
+  /** An id that is neither a string nor a number, for the warning. */
   readonly unusableId?: string | undefined;
-  /** Channel; absent or empty: the default one. */
+  /** Omitted or empty for the default channel. */
   readonly name?: string | undefined;
   readonly summary?: string | undefined;
-  /** As the component gave it: epoch ms or s, an ISO string (a Date arrives as one). */
+  /** Epoch ms, epoch seconds, or an ISO string (also for a Date). */
   readonly ts?: string | number | undefined;
-  /** When it is to be emitted, in any form of `ts`; absent or past: now. */
+  /** When to emit it, in any form of `ts`. Omitted or past means now. */
   readonly deliveryTs?: string | number | undefined;
 }
 
-/** About as many characters as an emit keeps in memory, and more than it has as text. */
+/** Estimated memory in characters, never below the emit's text. */
 export function sizeOfEmit({ payload, id, unusableId, name, summary, ts, deliveryTs }: Emit): number {
   return EMIT_OVERHEAD + payload.length + lengthOf(id) + lengthOf(unusableId) + lengthOf(name) + lengthOf(summary) + lengthOf(ts) + lengthOf(deliveryTs);
 }
@@ -27,10 +26,9 @@ function lengthOf(value: string | number | undefined): number {
   return typeof value === "string" ? value.length : 0;
 }
 
-/** An emit that survived dedupe, before it has a number. */
+/** An emit that passed dedupe. */
 export interface NewEvent {
   readonly payload: string;
-  /** The `id` that the component gave, as text. */
   readonly dedupeId?: string | undefined;
   readonly channel: string;
   readonly summary?: string | undefined;
@@ -38,40 +36,37 @@ export interface NewEvent {
   readonly ts?: number | undefined;
 }
 
-/** An event as it is kept. */
 export interface Event extends NewEvent {
   readonly id: string;
-  /** Number within the source: from 1, without gaps. */
+  /** Number within the source, from 1, without gaps. */
   readonly seq: number;
-  /** When it was stored, epoch ms. */
+  /** Epoch ms. */
   readonly storedAt: number;
   readonly invocationId: InvocationId;
-  /** It was emitted once more by somebody's hand: the number of the one that it repeats. */
+  /** Number of the original event. Set when a user emitted it again. */
   readonly againOf?: number;
 }
 
-/** An event that is emitted at a later time, epoch ms. */
 export interface NewPostponedEvent extends NewEvent {
   readonly dueAt: number;
 }
 
-/** As it is kept until then. `seq` and `id` are those among postponed events. */
+/** `seq` and `id` count postponed events only. */
 export interface PostponedEvent extends NewPostponedEvent, Event {
   readonly sourceId: DeployedId;
 }
 
-/** Below this a number of `ts` is seconds: 1e11 s is the year 5138, 1e11 ms is 1973. */
+/** Smaller values are seconds: 1e11 s is the year 5138, and 1e11 ms is 1973. */
 const SECONDS_BELOW = 1e11;
-/** The farthest that a Date reaches. */
+/** Largest time of a Date. */
 const LATEST_TIME = 8.64e15;
 
-/** Whether a time is a number so small that it is taken for seconds. */
 export function isTakenForSeconds(ts: string | number | undefined): boolean {
   const number = typeof ts === "number" ? ts : Number(ts ?? "");
   return ts !== "" && ts !== undefined && number !== 0 && Math.abs(number) < SECONDS_BELOW;
 }
 
-/** Epoch ms of a `ts` in any of the forms components use; `undefined` when it is none. */
+/** Returns epoch ms. Undefined when `ts` is not a valid time. */
 export function parseTs(ts: string | number | undefined): number | undefined {
   if (ts === undefined || ts === "") return undefined;
   const number = typeof ts === "number" ? ts : Number(ts);
@@ -83,10 +78,7 @@ export function parseTs(ts: string | number | undefined): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/**
- * Orders the emits of one run from oldest to newest by `ts` (components.md, Emission 1). Emits without
- * a usable `ts` keep their place; equal ones keep their order.
- */
+/** Sorts the emits of one run by `ts`, oldest first. Emits without a valid `ts` keep their place. */
 export function orderEmits(emits: readonly Emit[]): readonly Emit[] {
   if (areInOrder(emits)) return emits;
   const dated = emits.flatMap((emit, place) => {
@@ -102,7 +94,6 @@ export function orderEmits(emits: readonly Emit[]): readonly Emit[] {
   return ordered;
 }
 
-/** As they mostly are. */
 function areInOrder(emits: readonly Emit[]): boolean {
   let newest = Number.NEGATIVE_INFINITY;
   return emits.every(({ ts }) => {
@@ -113,18 +104,16 @@ function areInOrder(emits: readonly Emit[]): boolean {
   });
 }
 
-/** The event that an emit becomes once it is kept. */
 export function eventOf(emit: Emit): NewEvent {
   const { payload, id, name = "", summary, ts } = emit;
   return { payload, channel: name, dedupeId: id === undefined ? undefined : String(id), summary, ts: parseTs(ts) };
 }
 
-/** Events in their order. An array of them is one as well. */
 export interface NewEvents extends Iterable<NewEvent> {
   readonly length: number;
 }
 
-/** Events that are made each time they are gone through: of a run that emits 100,000 times there is only one at a time. */
+/** Creates events while iterating. A run with 100,000 emits has one event in memory at a time. */
 class EventsOfEmits implements NewEvents {
   readonly #emits: readonly Emit[];
 
@@ -141,10 +130,8 @@ class EventsOfEmits implements NewEvents {
   }
 }
 
-/** More events are not kept beside the emits that they are made of. */
 const FEW = 500;
 
-/** Parts what is emitted now from what is postponed (platform.md §4.5, `delivery_ts`). */
 export function partEmits(emits: readonly Emit[], now: number): { events: NewEvents; postponed: readonly NewPostponedEvent[] } {
   const emitted: Emit[] = [];
   const postponed: NewPostponedEvent[] = [];
@@ -156,7 +143,6 @@ export function partEmits(emits: readonly Emit[], now: number): { events: NewEve
   return { events: emitted.length > FEW ? new EventsOfEmits(emitted) : emitted.map(eventOf), postponed };
 }
 
-/** Epoch ms as people and machines read it. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

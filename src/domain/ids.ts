@@ -1,24 +1,17 @@
-/** Saved component. */
 export type SavedId = `sc_${string}`;
-/** Workflow. */
 export type WorkflowId = `p_${string}`;
-/** What begins runs of a workflow and belongs to it: its HTTP endpoint, or its schedule. */
+/** HTTP endpoint or schedule of a workflow. */
 export type TriggerId = `hi_${string}` | `ti_${string}`;
-/** Deployed component: a source, a workflow, or the endpoint or schedule of one. */
 export type DeployedId = `dc_${string}` | TriggerId | WorkflowId;
-/** One run of a workflow. */
 export type RunId = `run_${string}`;
-/** Invocation: one call of `run` or of a hook. */
+/** A call of `run` or of a hook. */
 export type InvocationId = `inv_${string}`;
 
-/** Webhook. */
 export type WebhookId = `wh_${string}`;
 /** Connected account ("auth provision"). */
 export type AccountId = `apn_${string}`;
 export type SubscriptionId = `sub_${string}`;
-/** One message for one listener. */
 export type DeliveryId = `dlv_${number}`;
-/** Whoever can be subscribed: a webhook, a source whose `run` gets the payload, or a workflow that it starts. */
 export type ListenerId = WebhookId | DeployedId;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -51,28 +44,23 @@ export function isRunId(text: unknown): text is RunId {
   return typeof text === "string" && /^run_[0-9A-Za-z]+$/.test(text);
 }
 
-/** The number of a delivery; `undefined` when it is no delivery id. */
+/** Undefined when the id is not valid. */
 export function numberOfDelivery(id: string): number | undefined {
   const match = /^dlv_(\d{1,15})$/.exec(id);
   return match?.[1] === undefined ? undefined : Number(match[1]);
 }
 
-/** Letters and digits of the given random bytes, one each. */
 export function randomText(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += ALPHABET[byte % ALPHABET.length] ?? "";
   return text;
 }
 
-/**
- * An invocation's id: the time, then random letters. Ids made later sort later, so that an index of them grows at
- * its end.
- */
+/** Starts with the time, so that newer ids sort last and an index grows at its end. */
 export function invocationId(now: number, random: string): InvocationId {
   return `inv_${sortableTime(now)}${random}`;
 }
 
-/** As that of an invocation. */
 export function runId(now: number, random: string): RunId {
   return `run_${sortableTime(now)}${random}`;
 }
@@ -83,12 +71,12 @@ function sortableTime(now: number): string {
   return time;
 }
 
-/** The id of an event: `<epoch ms when it was stored>-<its number within the source>`. */
+/** `<epoch ms of storage>-<number within the source>` */
 export function eventId(storedAt: number, seq: number): string {
   return `${storedAt}-${seq}`;
 }
 
-/** The number within its source of the event with this id; `undefined` when it is no event id. */
+/** Undefined when the id is not valid. */
 export function seqOfEventId(id: string): number | undefined {
   const match = /^\d+-(\d+)$/.exec(id);
   return match?.[1] === undefined ? undefined : Number(match[1]);

@@ -1,22 +1,17 @@
-/** What one workflow of an import has come to, and what is left for a person to do. */
 export interface ImportedWorkflow {
-  /** Where it was found, as a person knows it. */
   readonly place: string;
   readonly name: string;
   readonly result: ImportResult;
-  /** Absent: it is not here. */
   readonly id?: string;
   readonly slug?: string;
   readonly active?: boolean;
-  /** Addresses that third parties know, and what they become. */
+  /** Addresses before and after the import. */
   readonly endpoints: readonly { readonly before: string; readonly here: string }[];
-  /** What it needs before it runs, or runs right. */
   readonly todo: readonly string[];
-  /** What a person may want to know. */
   readonly notes: readonly string[];
 }
 
-/** `left`: there was nothing to deploy; `waits`: something that it needs is not here yet; `failed`: it cannot run as it is. */
+/** `left` means that it has nothing to deploy, `waits` that a requirement is missing. */
 export type ImportResult = "deployed" | "updated" | "unchanged" | "waits" | "left" | "failed";
 
 const RESULTS: readonly ImportResult[] = ["deployed", "updated", "unchanged", "waits", "left", "failed"];
@@ -29,17 +24,14 @@ const WORDS: Readonly<Record<ImportResult, string>> = {
   failed: "cannot be deployed",
 };
 
-/** As a person reads it. */
 export function resultWords({ result, active }: Pick<ImportedWorkflow, "result" | "active">): string {
   return active === false ? `${WORDS[result]}, inactive` : WORDS[result];
 }
 
-/** Whether all of it is here. */
 export function isComplete(workflows: readonly ImportedWorkflow[]): boolean {
   return workflows.every(({ result }) => result === "deployed" || result === "updated" || result === "unchanged");
 }
 
-/** The report as lines of a terminal or a text file. */
 export function reportLines(workflows: readonly ImportedWorkflow[]): readonly string[] {
   const lines = workflows.flatMap((workflow) => [
     `${workflow.slug ?? workflow.name}: ${resultWords(workflow)}${workflow.slug === undefined ? ` (${workflow.place})` : ""}`,
@@ -58,7 +50,6 @@ function countLine(workflows: readonly ImportedWorkflow[]): string {
   return `${workflows.length} ${workflows.length === 1 ? "workflow" : "workflows"}: ${counts.join(", ")}`;
 }
 
-/** The report as a page of its own. */
 export function reportPage(workflows: readonly ImportedWorkflow[]): string {
   const list = (title: string, items: readonly string[]): string =>
     items.length === 0 ? "" : `<h3>${title}</h3><ul>${items.map((item) => `<li>${escaped(item)}</li>`).join("")}</ul>`;

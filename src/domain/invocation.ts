@@ -5,29 +5,26 @@ import type { DeployedId, InvocationId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { Trigger } from "./trigger.ts";
 
-/** What a component threw. */
 export interface RunError {
   readonly name: string;
   readonly message: string;
-  /** Stack whose frames name the author's files. */
+  /** The frames name the author's files. */
   readonly stack: string;
-  /** `file:line:column` of the first frame in the author's code. */
+  /** `file:line:column` of the author's first frame. */
   readonly at?: string;
-  /** What has led to it, one line each: causes, errors of an AggregateError, what a third party answered. */
+  /** Each line is a cause, an error of an AggregateError, or a response of a third party. */
   readonly causes?: readonly string[];
 }
 
-/** How a call of `run` or of a hook ended. */
 export type Outcome =
   | { readonly kind: "returned" }
   | { readonly kind: "threw"; readonly error: RunError }
   | { readonly kind: "timed-out"; readonly afterMs: number }
   | { readonly kind: "out-of-memory"; readonly limitMb: number }
   | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null }
-  /** The process ended for a reason that lies in another invocation, or the server stopped. */
+  /** Another invocation ended the process, or the server stopped. */
   | { readonly kind: "interrupted"; readonly reason: string };
 
-/** Where a line was written: the console level, or the stream that was written to directly. */
 export type LogLevel = "debug" | "info" | "log" | "warn" | "error" | "trace" | "stdout" | "stderr" | "system";
 
 export interface LogLine {
@@ -41,90 +38,80 @@ export interface LogLine {
 
 export interface HttpResponse {
   readonly status: number;
-  /** A list becomes as many header lines. */
+  /** A list becomes one header line per item. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string;
   readonly encoding: "utf8" | "base64";
-  /** What is sent after `body`, while the component makes it. */
+  /** Sent after `body`, while the component produces it. */
   readonly rest?: BodyStream;
 }
 
-/** A body in parts. Its maker waits for its reader: whoever gets one reads it or gives it up. */
+/** The producer waits for the reader. Consume the stream, or call `giveUp`. */
 export interface BodyStream extends AsyncIterable<Uint8Array> {
   giveUp(): void;
 }
 
-/** Why a response could not be used; the client gets 500. */
+/** Why a response is unusable. The client gets 500. */
 export interface BadResponse {
   readonly problem: string;
 }
 
-/** One call, as the component's process reports it: plain data, nothing has happened to the store yet. */
+/** A call, as its process reports it. Nothing is stored yet. */
 export interface RunResult {
   readonly outcome: Outcome;
   readonly emits: readonly Emit[];
-  /** Changed keys and their current values; `null`… is a value, `undefined` clears the key. */
   readonly stateChanges: StateChanges;
-  /** Absent: it touched nothing. */
   readonly touched?: TouchedKeys | undefined;
   readonly logs: readonly LogLine[];
-  /** It ended its process itself: nobody else is to blame. */
+  /** The call ended its process, so no other call is to blame. */
   readonly hasExited?: true | undefined;
-  /** What `run` returned, as JSON text; absent when it returned nothing that JSON can carry. */
+  /** JSON text. Omitted when JSON cannot represent the value. */
   readonly returned?: string | undefined;
-  /** What an action did through `$`, as JSON text, however it ended. */
+  /** Effects of an action through `$`, as JSON text. */
   readonly report?: string | undefined;
 }
 
-/** Key → how many changes of others its process had seen when the call first read or wrote it. */
+/** Key → number of changes by others that the process knew when the call first used the key. */
 export type TouchedKeys = Readonly<Record<string, number>>;
 
-/** Key → its value as it is stored, and as of how many changes of others. */
+/** Key → stored value, and the number of changes by others at that time. */
 export type StoredValues = Readonly<Record<string, { readonly text: string | null; readonly epoch: number }>>;
 
-/** Key → JSON text of the value; `null` clears the key. */
+/** Key → JSON text. `null` clears the key. */
 export type StateChanges = Readonly<Record<string, string | null>>;
 
-/** One page of a prop's choices is asked for (components.md, Async options). */
 export interface OptionsRequest {
   readonly prop: string;
   /** From 0. */
   readonly page: number;
-  /** What the page before returned as context; at first an empty object (registry.md §3). */
+  /** `context` of the previous page. Empty for the first page. */
   readonly prevContext: JsonObject;
-  /** Typed text, for props that search. */
+  /** Search text. */
   readonly query?: string;
 }
 
-/** What an action's `$` and `steps` tell it (platform.md §4.7). */
 export interface ActionContext {
-  /** Outputs of earlier steps, by their names. */
   readonly steps: JsonObject;
-  /** `$.context`. */
   readonly context: JsonObject;
-  /** Absent: they are asked, and nothing is noted. */
+  /** Omitted when requests are sent and not recorded. */
   readonly thirdParties?: ThirdParties;
 }
 
-/** Expressions of a workflow's props that only JavaScript can tell. */
+/** Expressions in a workflow's props that need a JavaScript engine. */
 export interface EvaluateMethod extends ActionContext {
   readonly expressions: readonly string[];
 }
 
-/** What is called. All but `run`, hooks and actions leave nothing behind. */
+/** Only `run`, hooks and actions have lasting effects. */
 export type Method =
   | { readonly kind: "run"; readonly trigger: Trigger }
   | { readonly kind: "hook"; readonly hook: HookName }
   | ({ readonly kind: "action" } & ActionContext)
   | ({ readonly kind: "evaluate" } & EvaluateMethod)
-  /** One page of a prop's choices. */
   | ({ readonly kind: "options" } & OptionsRequest)
-  /** What `additionalProps` declares for the given values. */
   | { readonly kind: "additional-props" }
-  /** Which events an app hook wants. */
   | { readonly kind: "event-names"; readonly prop: string };
 
-/** One recorded call of `run` or of a hook. */
 export interface Invocation {
   readonly id: InvocationId;
   readonly sourceId: DeployedId;
@@ -132,16 +119,15 @@ export interface Invocation {
   readonly startedAt: number;
   readonly durationMs: number;
   readonly outcome: Outcome;
-  /** Events that were kept. */
+  /** After dedupe. */
   readonly eventCount: number;
-  /** Why dedupe dropped emits, with how often. */
+  /** Reason → number of emits. */
   readonly dropped: Readonly<Record<string, number>>;
-  /** Status of the HTTP response that was sent. */
   readonly responseStatus?: number | undefined;
-  /** The invocation whose trigger this one repeats. */
+  /** The invocation that this one replays. */
   readonly replayOf?: InvocationId | undefined;
   readonly returned?: string | undefined;
-  /** Of the source, that it ran on; absent: it ran before versions were kept. */
+  /** Version of the source. Omitted in records from before versions were kept. */
   readonly version?: number | undefined;
 }
 
@@ -149,7 +135,6 @@ export function isFailed(outcome: Outcome): boolean {
   return outcome.kind !== "returned";
 }
 
-/** One line that tells a person how a call ended. */
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case "returned":
@@ -171,12 +156,11 @@ function describeError({ name, message, at, causes = [] }: RunError): string {
   return [`${name}: ${message}${at === undefined ? "" : ` (${at})`}`, ...causes.map((cause) => `Caused by: ${cause}`)].join(". ");
 }
 
-/** Why a call for an answer failed: a ConfigurationError speaks to whoever configures, and says it all (platform.md §4.3). */
+/** A ConfigurationError is a complete message for the user. */
 export function reasonOf(outcome: Outcome): string {
   return outcome.kind === "threw" && outcome.error.name === "ConfigurationError" ? outcome.error.message : describeOutcome(outcome);
 }
 
-/** The record's shape for programs that need an error with one message. */
 export function outcomeDetails(outcome: Outcome): JsonObject {
   if (outcome.kind !== "threw") return { outcome: outcome.kind, message: describeOutcome(outcome) };
   const { error } = outcome;

@@ -1,30 +1,29 @@
 import { type Node, type Options, type Program, parse, parseExpressionAt } from "acorn";
 import { isRecord } from "./json.ts";
 
-/** With parentheses as nodes, as an expression may end with one. */
+/** An expression may end with a parenthesis. */
 const OPTIONS: Options = { ecmaVersion: "latest", preserveParens: true };
 
-/** Blanks and comments behind an expression. A comment to the end of its line may have the braces that end the expression in it. */
+/** Whitespace and comments after an expression. A line comment ends before `}}`, which ends the expression. */
 const REST = /(?:\s|\/\*[^]*?\*\/|\/\/[^\n]*?(?:\n|(?=\}\})))*/y;
 
 export type ExpressionEnd =
-  /** Index behind the expression and the comments that follow it. */
+  /** Index after the expression and the comments behind it. */
   { readonly end: number } | { readonly problem: string };
 
-/** Where the JavaScript expression ends that begins at an index of a text, as JavaScript itself reads it. */
 export function endOfExpression(text: string, from: number): ExpressionEnd {
   try {
-    // With an index the library would count the lines before it each time.
+    // With an index, the library counts all preceding lines.
     const end = from + parseExpressionAt(text.slice(from), 0, OPTIONS).end;
     REST.lastIndex = end;
     return { end: end + (REST.exec(text)?.[0].length ?? 0) };
   } catch (error) {
-    // The library counts from the beginning of the text, which nobody sees.
+    // The library's position refers to the slice.
     return { problem: error instanceof RangeError ? "it is nested too deeply" : withoutPlace(error) };
   }
 }
 
-/** What an expression as a whole is; `undefined`: the text is no single expression. */
+/** Undefined unless the text is exactly one expression. */
 export function readExpression(text: string): ExpressionFacts | undefined {
   const found = endOfExpression(text, 0);
   if ("problem" in found || found.end < text.length) return undefined;
@@ -33,29 +32,29 @@ export function readExpression(text: string): ExpressionFacts | undefined {
 }
 
 export interface ExpressionFacts {
-  /** Of the node at the top, as ESTree has it: `LogicalExpression`, `Identifier`. */
+  /** ESTree type of the top node, such as `Identifier`. */
   readonly type: string;
   readonly isBooleanLiteral: boolean;
-  /** Names that it reads from what is around it. */
+  /** Names that the expression does not define itself. */
   readonly names: ReadonlySet<string>;
 }
 
-/** Where a part of a text lies: indices of its beginning and behind its end. */
+/** `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** A file that exports nothing. */
+/** A file without exports. */
 export interface Script {
   readonly imports: readonly Span[];
-  /** The function that is all that it consists of, imports aside. */
+  /** Set when the file has imports and this function only. */
   readonly onlyFunction: Span | undefined;
-  /** Names of what it reads of an object: `slack` in `auths.slack`. */
+  /** Members read from an object: `slack` in `auths.slack`. */
   membersOf(name: string): readonly string[];
 }
 
-/** Reads a file as the body of an asynchronous function; `undefined`: it exports something, or cannot be read. */
+/** Reads a file as the body of an async function. Undefined when it has exports or does not parse. */
 export function readScript(text: string): Script | undefined {
   const program = programOf(text);
   if (program === undefined || program.body.some(({ type }) => type.startsWith("Export")) || assignsExports(program)) return undefined;
@@ -65,7 +64,7 @@ export function readScript(text: string): Script | undefined {
   return { imports, onlyFunction: value !== undefined && /Function/.test(value.type) ? value : undefined, membersOf: (name) => membersOf(program, name) };
 }
 
-/** Code of before modules is read as such where it is none. What is wrong with it the compiler tells. */
+/** Code that is not a module is read as a script. The compiler reports errors. */
 function programOf(text: string): Program | undefined {
   for (const sourceType of ["module", "script"] as const) {
     try {
@@ -77,7 +76,6 @@ function programOf(text: string): Program | undefined {
   return undefined;
 }
 
-/** `module.exports` and `exports.x` occur in it. */
 function assignsExports(program: Program): boolean {
   for (const node of nodesOf(program)) {
     const object = node["type"] === "MemberExpression" && isRecord(node["object"]) ? node["object"] : {};
@@ -103,7 +101,6 @@ function membersOf(program: Program, name: string): readonly string[] {
   return [...found];
 }
 
-/** All nodes below one, and itself. */
 function* nodesOf(root: Node): Generator<Record<string, unknown>> {
   const waiting: unknown[] = [root];
   while (waiting.length > 0) {
@@ -119,7 +116,7 @@ function withoutPlace(error: unknown): string {
   return error instanceof Error ? error.message.replace(/ \(\d+:\d+\)$/, "") : String(error);
 }
 
-/** Names that occur as values, but for those that some function, class or variable inside binds. */
+/** Ignores scopes: a name bound anywhere inside is not free. */
 function freeNames(root: Node): ReadonlySet<string> {
   const used = new Set<string>();
   const bound = new Set<string>(["undefined", "arguments"]);

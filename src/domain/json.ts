@@ -1,7 +1,5 @@
-/** Any value that JSON text can carry. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
-/** A JSON object; a missing key reads as `undefined`. */
 export interface JsonObject {
   [key: string]: JsonValue | undefined;
 }
@@ -10,7 +8,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A member by a name that somebody has given: what every object has by itself, such as `constructor`, is none. */
+/** Ignores inherited members such as `constructor`. */
 export function ownMember<Value>(object: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
@@ -35,7 +33,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value) && isJsonValue(value);
 }
 
-/** Parses text that is expected to be JSON; `undefined` when it is not. */
+/** Undefined when the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -45,13 +43,13 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** Text as the JSON that it is written as, else as it is. */
+/** Returns text that is not JSON unchanged. */
 export function textAsJson(text: string): JsonValue {
   const value = parseJson(text);
   return value === undefined ? text : value;
 }
 
-/** Two JSON values say the same, whatever the order of their keys. */
+/** Ignores the order of keys. */
 export function isSameJson(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
   return canonicalJson(left) === canonicalJson(right);
 }

@@ -3,37 +3,32 @@ import { type JsonObject, isJsonObject, parseJson } from "./json.ts";
 import type { OAuthProvider } from "./oauth.ts";
 import { publicLocation } from "./registry.ts";
 
-/** A field of an app's account, by the name under which components read it. */
 export interface AppField {
   readonly name: string;
-  /** Not to be seen by others. */
   readonly secret?: boolean | undefined;
-  /** Components do without it. */
   readonly optional?: boolean | undefined;
-  /** Kept when none is given. */
+  /** Stored when no value is given. */
   readonly default?: string | undefined;
-  /** What it looks like. */
   readonly hint?: string | undefined;
 }
 
 /**
- * A GET that an app answers with 2xx to whoever may use it, and with 401 or 403 to others. `{field}` stands for a field of the
- * account. Without `authorization` and `basic` an OAuth app gets its access token as a bearer's.
+ * A GET that an app answers with 2xx for valid credentials, and with 401 or 403 for others. Fields of the account
+ * replace `{field}`. Without `authorization` and `basic`, an OAuth access token is sent as bearer.
  */
 export interface AppProbe {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   readonly basic?: { readonly user: string; readonly password: string } | undefined;
-  /** How a refusal looks that comes with status 200. */
+  /** Member of a 200 response that means refusal. */
   readonly refusedBy?: { readonly member: string; readonly value: boolean } | undefined;
 }
 
-/** What is known of an app before any code of it is here. */
 export interface KnownApp {
   readonly name: string;
-  /** Beside those that OAuth brings. */
+  /** Without those that OAuth provides. */
   readonly fields: readonly AppField[];
-  /** Absent: it has no OAuth 2, or its addresses have to be given. */
+  /** Omitted without OAuth 2, or when the user must supply the URLs. */
   readonly oauth?: OAuthProvider;
   readonly probe?: AppProbe;
 }
@@ -47,7 +42,7 @@ interface TableRow {
 
 type Providers = Readonly<Record<string, Omit<OAuthProvider, "scopes">>>;
 
-/** The apps that the registry uses most, by name slug as it has them. Read when somebody asks: most servers never do. */
+/** Name slug → app. Loaded on demand, because most servers never use it. */
 export async function knownApps(): Promise<ReadonlyMap<string, KnownApp>> {
   const { default: table } = await import("./known-apps.json", { with: { type: "json" } });
   const rows: Readonly<Record<string, TableRow>> = table.apps;
@@ -63,7 +58,6 @@ function knownAppOf({ name, fields = [], oauth, probe }: TableRow, providers: Pr
   return { name, fields, ...(provider === undefined ? {} : { oauth: provider }), ...(probe === undefined ? {} : { probe }) };
 }
 
-/** Several apps share a provider. */
 function providerOf(oauth: TableRow["oauth"], providers: Providers): OAuthProvider | undefined {
   if (oauth === undefined) return undefined;
   const { provider = "", ...own } = oauth;
@@ -71,16 +65,14 @@ function providerOf(oauth: TableRow["oauth"], providers: Providers): OAuthProvid
   return authorizeUrl === undefined || tokenUrl === undefined ? undefined : { ...rest, authorizeUrl, tokenUrl };
 }
 
-/** Credentials with what is usual in the place of what was not given. */
 export function withDefaults(app: KnownApp | undefined, credentials: JsonObject): JsonObject {
   const usual = (app?.fields ?? []).flatMap((field): [string, string][] => (field.default === undefined ? [] : [[field.name, field.default]]));
   return { ...Object.fromEntries(usual), ...credentials };
 }
 
-/** A text whose `{field}` are filled in. */
 export interface Filled {
   readonly text: string;
-  /** Fields that it names and that are not there: they stay as they were. */
+  /** Unknown fields. Their placeholders stay in the text. */
   readonly missing: readonly string[];
 }
 
@@ -95,14 +87,14 @@ export function fillTemplate(template: string, fields: JsonObject, encode: (text
   return { text, missing };
 }
 
-/** An expression would look at each slash of many again and again. */
+/** A regular expression takes quadratic time on many slashes. */
 function withoutSlashes(address: string): string {
   let end = address.length;
   while (address[end - 1] === "/") end--;
   return address.slice(0, end);
 }
 
-/** An address whose fields are filled in; one that it begins with is an address itself, perhaps without a scheme. */
+/** A field at the start of the template is an address, perhaps without a scheme. */
 export function fillAddress(template: string, fields: JsonObject): Filled {
   const encode = (text: string): string => encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
   const { text, missing } = fillTemplate(template, fields, (value, at) => (at === 0 ? withoutSlashes(value) : encode(value)));
@@ -112,11 +104,9 @@ export function fillAddress(template: string, fields: JsonObject): Filled {
 export interface ProbeRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Fields that it wants and that the account does not have. */
   readonly missing: readonly string[];
 }
 
-/** What asks an app whether it takes these credentials. */
 export function probeRequest({ url, headers = {}, basic }: AppProbe, credentials: JsonObject): ProbeRequest {
   const address = fillAddress(url, credentials);
   const [user, password] = [fillTemplate(basic?.user ?? "", credentials), fillTemplate(basic?.password ?? "", credentials)];
@@ -131,7 +121,7 @@ export function probeRequest({ url, headers = {}, basic }: AppProbe, credentials
   };
 }
 
-/** The address of a probe as others may see it: fields that may be secret by their names, and nothing of what stands behind `?`. */
+/** Returns the probe's URL without the query and without fields that may be secret. */
 export function shownAddress({ url }: AppProbe, app: KnownApp | undefined, credentials: JsonObject): string {
   const open = new Set((app?.fields ?? []).filter(({ secret }) => secret !== true).map(({ name }) => name));
   const shown = Object.fromEntries(Object.entries(credentials).filter(([name]) => open.has(name)));
@@ -140,7 +130,6 @@ export function shownAddress({ url }: AppProbe, app: KnownApp | undefined, crede
 
 export type Verdict = "accepted" | "refused" | "unclear";
 
-/** What an answer says of the credentials. `body`: its text. */
 export function verdictOf({ refusedBy }: Pick<AppProbe, "refusedBy">, { status, body }: { status: number; body: string }): Verdict {
   const said = parseJson(body);
   if (status === 401 || status === 403) return "refused";

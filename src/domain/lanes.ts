@@ -1,12 +1,12 @@
 import { KeyedTurns } from "./turns.ts";
 
-/** So many of one kind work beside each other; more wait. */
+/** Per key. */
 const MOST_LANES = 8;
 
-/** Lets those with the same key work beside each other, each in a lane that it has for itself: the first that is free, else the one with the fewest who wait. */
+/** Runs work with the same key in parallel lanes, one at a time in each. */
 export class Lanes {
   readonly #turns = new KeyedTurns<string>();
-  /** Key → how many are in each lane. */
+  /** Key → number of calls in each lane. */
   readonly #counts = new Map<string, number[]>();
 
   async take<Value>(key: string, work: (lane: number) => Promise<Value>): Promise<Value> {

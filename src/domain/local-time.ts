@@ -1,6 +1,5 @@
 import type { JsonObject } from "./json.ts";
 
-/** An instant as it is written in a time zone. */
 export interface LocalTime {
   /** `2026-01-31` */
   readonly date: string;
@@ -10,7 +9,7 @@ export interface LocalTime {
   readonly timestamp: string;
 }
 
-/** By ISO 8601. `at`: ms since 1970; `timeZone`: a name such as `Europe/Berlin`. */
+/** `at` is in epoch ms. `timeZone` is an IANA name. */
 export function isoInZone(at: number, timeZone: string): LocalTime & JsonObject {
   const parts = new Intl.DateTimeFormat("en-US", {
     timeZone,

@@ -1,43 +1,34 @@
 import { type CheckedFacts, type Finding, disk, wall, worstFirst } from "./checkup.ts";
 
-/** A port that a server would listen on. */
 export interface CheckedPort {
   readonly purpose: string;
   readonly flag: string;
   readonly port: number;
-  /** Another program listens on it. */
   readonly isTaken?: true;
-  /** Why else nobody can listen on it. */
   readonly problem?: string;
 }
 
-/** What a check of the machine looks at, with a server or without. */
 export interface MachineFacts extends Pick<CheckedFacts, "disk" | "sandbox"> {
   readonly node: string;
   readonly version: string;
-  /** Of the server that runs; absent: none does. */
+  /** Omitted when no server is running. */
   readonly serverVersion?: string;
   readonly home: { readonly path: string; readonly problem?: string };
-  /** What opens the database, or why nothing does. */
   readonly driver: { readonly name: string } | { readonly problem: string };
-  /** Absent: there is none yet, or a server looks after it. `damage`: what is wrong with it; `problem`: why that cannot be told. */
+  /** Omitted without a database, or while a server uses it. `problem` says why the check failed. */
   readonly database?: { readonly path: string; readonly damage?: string; readonly problem?: string };
-  /** Only looked at while no server has them. */
   readonly ports: readonly CheckedPort[];
-  /** Where the key of the secrets lies, as far as it can be told. */
   readonly keyring: { readonly isUsable: boolean; readonly isWanted: boolean; readonly reason?: string };
-  /** `undefined`: npm is not found. */
   readonly npm: string | undefined;
   readonly now: number;
   readonly timeZone: string;
-  /** Newest thing in the home, epoch ms; absent: it is empty. */
+  /** Newest file in the home, epoch ms. Omitted when the home is empty. */
   readonly newestMs?: number;
 }
 
-/** Time of day may differ so much from what files say. */
+/** Tolerated difference between the clock and file times. */
 const CLOCK_MS = 60_000;
 
-/** What is right and wrong with the machine, the worst first. */
 export function machineFindings(facts: MachineFacts): readonly Finding[] {
   return worstFirst([
     server(facts),
@@ -48,7 +39,7 @@ export function machineFindings(facts: MachineFacts): readonly Finding[] {
     keyring(facts),
     npm(facts),
     clock(facts),
-    // Of a home that cannot be used nothing is known.
+    // The disk of an unusable home cannot be checked.
     ...(facts.home.problem === undefined ? [disk(facts)] : []),
     wall(facts),
   ]);

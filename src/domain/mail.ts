@@ -1,18 +1,17 @@
 import type { AccountContent } from "./account.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "./json.ts";
 
-/** What a step sends with `$.send.email` (platform.md §4.7): there is no recipient in it, as it goes to the user. */
+/** A mail from `$.send.email`. It always goes to the user. */
 export interface Mail {
   readonly subject: string;
   readonly text?: string;
   readonly html?: string;
 }
 
-/** Through which server mail leaves, and between whom. */
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** `tls`: from the first byte on; `starttls`: after that; `none`: never, as on a loopback server. */
+  /** `tls` encrypts from the first byte. `none` is for loopback servers. */
   readonly security: (typeof SECURITIES)[number];
   readonly username?: string;
   readonly password?: string;
@@ -22,13 +21,12 @@ export interface MailServer {
 
 export const SECURITIES = ["tls", "starttls", "none"] as const;
 
-/** The account that holds the SMTP settings, sealed. No published component uses this app: "smtp" itself is an app of theirs. */
+/** The account with the SMTP settings. The slug `smtp` belongs to a published app. */
 export const MAIL_ACCOUNT = { app: "headwater_mail", name: "mail" } as const;
 
-/** What to do where no server is set up. */
 export const NO_MAIL_SERVER = "no SMTP server is set up: pd config smtp <address> --to <you> sets one up";
 
-/** `undefined`: there is none, or it lacks something. */
+/** Undefined when the settings are missing or incomplete. */
 export function mailServerIn(accounts: readonly AccountContent[]): MailServer | undefined {
   const found = accounts.find(({ app, name }) => app === MAIL_ACCOUNT.app && name === MAIL_ACCOUNT.name)?.credentials;
   const text = (name: string): string | undefined => (typeof found?.[name] === "string" && found[name] !== "" ? found[name] : undefined);
@@ -39,7 +37,7 @@ export function mailServerIn(accounts: readonly AccountContent[]): MailServer | 
   return { host, port, security, from, to, ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
 }
 
-/** What a step gave, as mail; a text: what is wrong with it. */
+/** Returns the mail, or a text that says what is wrong. */
 export function mailOf(what: JsonValue | undefined): Mail | string {
   if (!isJsonObject(what)) return `$.send.email wants { subject, text, html }, not ${JSON.stringify(what)}`;
   const { subject = "", text, html } = what;
@@ -48,7 +46,6 @@ export function mailOf(what: JsonValue | undefined): Mail | string {
   return { subject: String(subject), ...(typeof text === "string" ? { text } : {}), ...(typeof html === "string" ? { html } : {}) };
 }
 
-/** Mails among what a step has sent, that did not leave. */
 export function unsentMails(sends: readonly JsonValue[] | undefined): readonly string[] {
   return (sends ?? []).filter(isJsonObject).flatMap(({ to, problem }: JsonObject) => (to === "email" && typeof problem === "string" ? [problem] : []));
 }

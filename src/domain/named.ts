@@ -1,7 +1,6 @@
 import { didYouMean } from "./did-you-mean.ts";
 import { PdError } from "./errors.ts";
 
-/** What people call something that is deployed. */
 export interface Named {
   readonly id: string;
   readonly slug: string;
@@ -10,10 +9,7 @@ export interface Named {
 
 const MOST_CANDIDATES = 8;
 
-/**
- * What a word names: an id before a slug, a slug before a name, and a name as it is written before one whose case
- * differs. `undefined`: nothing. Throws PD_AMBIGUOUS when several have the name.
- */
+/** Prefers an id, then a slug, an exact name, and a name in any case. Throws PD_AMBIGUOUS. */
 function findNamed<Thing extends Named>(things: readonly Thing[], word: string): Thing | undefined {
   const exact = exactly(things, word);
   if (exact !== undefined) return exact;
@@ -33,14 +29,14 @@ function ambiguous(word: string, found: readonly Named[]): PdError {
 }
 
 export interface Looking {
-  /** Such as "show source". */
+  /** For error messages, such as "show source". */
   readonly attempted: string;
   readonly what?: "source" | "workflow";
-  /** Whoever destroys something names it by id or slug: a name may be that of another by now. */
+  /** Accepts only an id or slug. For deletions, because names may move to another source. */
   readonly isExact?: boolean;
 }
 
-/** What a word names; when that is nothing, the error tells what was attempted and the nearest slug or name. */
+/** Throws PD_SOURCE_NOT_FOUND or PD_WORKFLOW_NOT_FOUND with the nearest name. */
 export function theNamed<Thing extends Named>(things: readonly Thing[], word: string, { attempted, what = "source", isExact = false }: Looking): Thing {
   const found = isExact ? exactly(things, word) : findNamed(things, word);
   if (found !== undefined) return found;

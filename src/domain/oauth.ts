@@ -1,45 +1,42 @@
 import { parsedAddress } from "./addresses.ts";
 import { type JsonObject, isRecord } from "./json.ts";
 
-/** How an app grants access (RFC 6749), as data: what differs between providers. `{field}` in an address stands for a field of the account. */
+/** How an app grants access (RFC 6749). Fields of the account replace `{field}` in URLs. */
 export interface OAuthProvider {
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
-  /** Where tokens are renewed, if not there. */
+  /** Defaults to `tokenUrl`. */
   readonly refreshUrl?: string;
-  /** Absent: the provider has no device flow (RFC 8628). */
+  /** Omitted when the provider has no device flow (RFC 8628). */
   readonly deviceUrl?: string;
   readonly scopes: readonly string[];
-  /** Between scopes; a space unless said otherwise. */
+  /** Defaults to a space. */
   readonly scopeSeparator?: string;
-  /** Name of the parameter of the scopes that speak for the user, where it is another than `scope`. */
+  /** Parameter for the scopes of the user's own token, when it is not `scope`. */
   readonly scopeParameter?: string;
-  /** What else the provider wants to be asked with. */
   readonly authorizeParameters?: Readonly<Record<string, string>>;
-  /** The client's secret travels in the header rather than in the body. */
+  /** Sends the client's secret in the header instead of the body. */
   readonly hasBasicAuth?: boolean;
-  /** Member of the token response that holds the user's own tokens. */
+  /** Member of the token response that holds the user's tokens. */
   readonly tokenMember?: string;
-  /** Redirect addresses on the person's own machine are refused. */
+  /** The provider rejects redirects to the user's own machine. */
   readonly wantsHttps?: boolean;
-  /** Of tokens whose end the provider does not tell. */
+  /** Used when the provider does not report a lifetime. */
   readonly lifetimeMs?: number;
-  /** Fields of the account that come with the tokens, and those that come with the person: field → its name there. */
+  /** Account fields from the token response and the redirect: field → name there. */
   readonly tokenFields?: Readonly<Record<string, string>>;
   readonly callbackFields?: Readonly<Record<string, string>>;
 }
 
-/** The user's own client at a provider. */
 export interface OAuthClient {
   readonly id: string;
-  /** Absent: a public client. */
+  /** Omitted for a public client. */
   readonly secret?: string;
   readonly tokenUrl: string;
-  /** Where it is connected once more. */
+  /** Used to connect the account again. */
   readonly authorizeUrl?: string;
   readonly deviceUrl?: string;
   readonly refreshUrl?: string;
-  /** That people were sent back to. */
   readonly redirectUri?: string;
   readonly hasBasicAuth?: boolean;
   readonly tokenMember?: string;
@@ -48,18 +45,17 @@ export interface OAuthClient {
 
 export type OAuthFlow = "authorization_code" | "device_code" | "client_credentials";
 
-/** What an account needs to get new tokens by itself. */
 export interface OAuthGrant {
   readonly flow: OAuthFlow;
   readonly client: OAuthClient;
   readonly scope: string;
   readonly refreshToken?: string;
-  /** Epoch ms at which the access token was given, and at which it ends; absent: it does not. */
+  /** Epoch ms. A token without `expiresAt` does not expire. */
   readonly grantedAt: number;
   readonly expiresAt?: number;
 }
 
-/** Whether what was kept is a grant: the form changes with versions. */
+/** A stored value may come from another version. */
 export function isOAuthGrant(value: unknown): value is OAuthGrant {
   return (
     isRecord(value) &&
@@ -70,58 +66,51 @@ export function isOAuthGrant(value: unknown): value is OAuthGrant {
   );
 }
 
-/** Fields of an account that OAuth alone brings; who the user is may be given by hand as well. */
+/** Only OAuth provides these. The user may enter `oauth_uid` by hand. */
 export const TOKEN_FIELDS: readonly string[] = ["oauth_access_token", "oauth_refresh_token", "oauth_client_id"];
 
-/** Whether new tokens can be had without a person. */
 export function canRenew(grant: OAuthGrant | undefined): boolean {
   return grant?.flow === "client_credentials" || grant?.refreshToken !== undefined;
 }
 
-/** Credentials travel encrypted, but on this machine; and never in the address itself, which is told to people. */
+/** Rejects unencrypted requests to other machines, and credentials in URLs, because URLs are shown. */
 export function travelsSafely(url: string): boolean {
   const parsed = parsedAddress(url);
   if (parsed?.username !== "" || parsed.password !== "") return false;
   return parsed.protocol === "https:" || (parsed.protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(parsed.hostname));
 }
 
-/** What a token endpoint grants. */
 export interface GrantedTokens {
   readonly accessToken: string;
-  /** Absent: the one before goes on. */
+  /** Omitted when the previous one stays valid. */
   readonly refreshToken?: string;
   readonly expiresInMs?: number;
-  /** Everything else that it told, such as who the user is. */
   readonly rest: JsonObject;
 }
 
-/** What came of a request to a token endpoint. */
 export type TokenAnswer =
   | { readonly kind: "granted"; readonly tokens: GrantedTokens }
-  /** `code`: of RFC 6749 §5.2, such as `invalid_grant`. */
+  /** `code` is from RFC 6749 §5.2, such as `invalid_grant`. */
   | { readonly kind: "refused"; readonly code: string; readonly reason: string }
   | { readonly kind: "unreachable"; readonly reason: string };
 
 const LONGEST_MARGIN_MS = 5 * 60_000;
 
-/** A clock that goes back by less was only put right. */
+/** A smaller step back is a clock correction. */
 const CLOCK_SLACK_MS = 60_000;
 
-/**
- * Whether a token is to be renewed: well before it ends, however short it lives. Ends are counted by this machine's
- * clock alone, so that a provider's may differ; when ours was set back, nobody knows how much is left.
- */
+/** A token is due well before it expires. When this machine's clock was set back, the remaining lifetime is unknown, so it is due. */
 export function isDue(grant: OAuthGrant, now: number): boolean {
   const at = dueAt(grant);
   return at !== undefined && (now < grant.grantedAt - CLOCK_SLACK_MS || now >= at);
 }
 
-/** `undefined`: its token does not end. */
+/** Undefined when the token does not expire. */
 export function dueAt({ grantedAt, expiresAt }: OAuthGrant): number | undefined {
   return expiresAt === undefined ? undefined : expiresAt - Math.min(LONGEST_MARGIN_MS, (expiresAt - grantedAt) / 4);
 }
 
-/** The RFC's own codes, and those of providers that have others. */
+/** Includes codes of providers that do not follow the RFC. */
 const REVOKED = new Set([
   "invalid_grant",
   "invalid_client",
@@ -133,12 +122,11 @@ const REVOKED = new Set([
   "incorrect_client_credentials",
 ]);
 
-/** Whether what is refused now will be refused for ever: the grant was revoked, or the client is not taken any more. */
 export function isRevoked(code: string): boolean {
   return REVOKED.has(code);
 }
 
-/** The grant with new tokens. `askedAt`: their life has begun by the time of the answer, however long that was on its way. */
+/** `askedAt` is the time of the request, when the lifetime may have started. */
 export function grantAfter(grant: OAuthGrant, { refreshToken, expiresInMs }: GrantedTokens, askedAt: number): OAuthGrant {
   const { expiresAt: before, ...rest } = grant;
   const lifetimeMs = expiresInMs ?? grant.client.lifetimeMs ?? (before === undefined ? undefined : before - grant.grantedAt);
@@ -150,7 +138,6 @@ export function grantAfter(grant: OAuthGrant, { refreshToken, expiresInMs }: Gra
   };
 }
 
-/** `$auth` of an OAuth account: `oauth_access_token` and its like beside what else was given (platform.md §1.7). */
 export function oauthCredentials(given: JsonObject, { client, refreshToken }: OAuthGrant, tokens: GrantedTokens): JsonObject {
   const uid = uidOf(tokens.rest);
   return {
@@ -162,7 +149,7 @@ export function oauthCredentials(given: JsonObject, { client, refreshToken }: OA
   };
 }
 
-/** Providers name the user differently; an id token names it as `sub`. */
+/** Providers use different names. An id token uses `sub`. */
 function uidOf(rest: JsonObject): string | undefined {
   const found = [rest["user_id"], rest["uid"], rest["account_id"], rest["id"], rest["sub"]].find(
     (value) => typeof value === "string" || typeof value === "number",

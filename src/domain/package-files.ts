@@ -1,16 +1,15 @@
-/** What TypeScript says of code, and where the lines of generated code come from. */
+/** Type declarations and source maps. */
 const FOR_EDITORS = /\.d\.[cm]?ts$|\.(?:[cm]?js|css|[cm]?ts)\.map$/;
-/** What a compiler knows of the language: some packages carry one inside. */
+/** TypeScript's library files, which some packages contain. */
 const LIBRARY = /^lib\.(?:[\w.-]+\.)?d\.ts$/;
-/** Compilers, which read declarations while they run: their own and those of the packages beside them. */
+/** Compilers read declarations at run time, also those of other packages. */
 const COMPILERS = /(?:^|\/)(?:typescript|@typescript\/[^/]+|@tsd\/typescript)$/;
 
-/** Whether a file of this name in a package serves editors and debuggers alone: nothing that runs reads it. */
 export function isForEditors(name: string): boolean {
   return FOR_EDITORS.test(name) && !LIBRARY.test(name);
 }
 
-/** Whether one of these packages is a compiler that reads declarations: by their paths (`node_modules/a/node_modules/b`), or their names where they lie under another. */
+/** Takes package names, or paths such as `node_modules/a/node_modules/b`. */
 export function holdsCompiler(namesAndPaths: readonly string[]): boolean {
   return namesAndPaths.some((text) => COMPILERS.test(text));
 }

@@ -1,34 +1,33 @@
 /** A package as an import names it: `axios`, `got@13.0.0/dist`, `@scope/x@^1`. */
 export interface PackageImport {
   readonly name: string;
-  /** Text after `@`; absent for a plain name. */
+  /** Text after `@`. */
   readonly range?: string;
-  /** Path inside the package with its leading slash, or the empty string. */
+  /** With its leading slash, or empty. */
   readonly subpath: string;
 }
 
-/** A package that a component needs, with the places that import it. */
 export interface PackageSpec {
-  /** Under which it is installed: its own name, or one that tells its versions apart. */
+  /** Name under which it is installed. */
   readonly name: string;
-  /** Its own name, where it is installed under another one beside another version. */
+  /** The package's own name, when two versions are installed and `name` is an alias. */
   readonly aliasOf?: string;
-  /** Version, range or `latest`; absent: whatever is current, then pinned (components.md, Versioning 3). */
+  /** Version, range or `latest`. Omitted for the current version, which is then pinned. */
   readonly range?: string;
-  /** The range is that of a package.json beside the code, not of the import. */
+  /** The range comes from a package.json, not from the import. */
   readonly isOfProject?: true;
-  /** The range is not kept to: what is in it lacks this export. */
+  /** The range was ignored because its versions lack this export. */
   readonly lacks?: string;
   /** `file:line` of the first import. */
   readonly importedAt: string;
 }
 
-/** Package name → the exact version that the component runs on. */
+/** Package name → exact version. */
 export type PackageLock = Readonly<Record<string, string>>;
 
 const IMPORT = /^(?<name>(?:@[a-z0-9-~][a-z0-9-._~]*\/)?[A-Za-z0-9-~][A-Za-z0-9-._~]*)(?:@(?<range>[^/]+))?(?<subpath>\/.*)?$/;
 
-/** Splits a bare import; `undefined` when it cannot name a package. */
+/** Undefined when the text cannot name a package. */
 export function parsePackageImport(text: string): PackageImport | undefined {
   const groups = IMPORT.exec(text)?.groups;
   if (groups?.["name"] === undefined) return undefined;
@@ -39,21 +38,20 @@ export function parsePackageImport(text: string): PackageImport | undefined {
   };
 }
 
-/** The name of a second version of a package: `lodash--3.10.1`. */
+/** Example: `lodash--3.10.1`. */
 export function aliasFor(name: string, range: string): string {
   return `${name}--${range.replaceAll(/[^\w.-]+/g, "-").toLowerCase()}`;
 }
 
-/** `2023-06-01`, a day that exists and that npm's `--before` accepts. */
+/** An existing day, such as `2023-06-01`, for npm's `--before`. */
 export function isDay(text: string): boolean {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** Relative, absolute and URL imports are not packages. */
 export function isBareImport(text: string): boolean {
   return !/^(\.{0,2}\/|\.{1,2}$|[a-z][a-z0-9+.-]*:)/i.test(text);
 }
 
-/** A pin is a version of the registry, never an address or a path. */
+/** A pin must not be a URL or a path. */
 export const EXACT_VERSION = /^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/;

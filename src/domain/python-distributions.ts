@@ -1,6 +1,6 @@
 import type { PackageSpec } from "./package-spec.ts";
 
-/** Modules whose package on the index has another name: dotted module → package. */
+/** Modules whose package has another name. */
 const NAMES: Readonly<Record<string, string>> = {
   Crypto: "pycryptodome",
   Cryptodome: "pycryptodomex",
@@ -104,18 +104,18 @@ const NAMES: Readonly<Record<string, string>> = {
   zmq: "pyzmq",
 };
 
-/** Modules below which each package has a part of its own: `azure.storage.blob` is `azure-storage-blob`. */
+/** Namespaces of many packages: `azure.storage.blob` is in `azure-storage-blob`. */
 const SHARED_TOPS: ReadonlySet<string> = new Set(["azure", "google"]);
 
-/** A requirement of the index: a name, extras, versions and conditions, but no address, path or option (PEP 508). */
+/** PEP 508 without URLs, paths and options. */
 const REQUIREMENT = /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*((?:\[[\w\s,.-]*\])?\s*(?:\(?\s*(?:[<>=!~]=?=?)[^;@]*)?(?:;.*)?)$/;
 
-/** As the index compares names (PEP 503). */
+/** Normalizes a name as in PEP 503. */
 export function distributionName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, "-");
 }
 
-/** The package that has a module, as in `google.cloud.storage.Blob`. */
+/** Accepts names below a module, such as `google.cloud.storage.Blob`. */
 export function distributionOf(module: string): string {
   const parts = module.split(".");
   for (let count = parts.length; count > 0; count--) {
@@ -127,16 +127,15 @@ export function distributionOf(module: string): string {
   return distributionName(own.join("-"));
 }
 
-/** One line of a requirements file, or of a comment. `undefined`: it is none that the index can answer. */
+/** Reads a line of a requirements file or a comment. Undefined for URLs, paths and options. */
 export function readRequirement(text: string, importedAt: string): PackageSpec | undefined {
-  // Some write the whole command.
+  // Some comments contain the whole command.
   const [, name, rest = ""] = REQUIREMENT.exec(text.trim().replace(/^pip3? install /, "")) ?? [];
   if (name === undefined) return undefined;
   const range = rest.trim();
   return { name: distributionName(name), ...(range === "" ? {} : { range }), importedAt };
 }
 
-/** As pip takes it. */
 export function requirementText({ name, range = "" }: Pick<PackageSpec, "name" | "range">): string {
   return `${name}${range}`;
 }

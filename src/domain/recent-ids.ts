@@ -1,22 +1,21 @@
-/** Size of the `unique` cache (components.md, Limits). */
 export const UNIQUE_IDS = 100;
-/** Most runs emit one event: to look through the list costs them less than to make a set of it. */
+/** Up to this many emits, searching a list costs less than building a set. */
 const FEW = 8;
 
-/** The ids that `unique` remembers, and those that a run adds: of all, the last 100 count. */
+/** The last 100 ids of `unique`. */
 export class RecentIds {
   readonly added: string[] = [];
   /** Oldest first. */
   readonly #known: readonly string[];
   readonly #recent: Set<string> | undefined;
 
-  /** `count`: how many are looked at. */
+  /** `count` is the number of ids that will be checked. */
   constructor(known: readonly string[], count: number) {
     this.#known = known;
     this.#recent = count <= FEW ? undefined : new Set(known.slice(-UNIQUE_IDS));
   }
 
-  /** False: it is one of the last 100. */
+  /** Returns false when the id is one of the last 100. */
   learn(id: string): boolean {
     const oldest = this.#oldest;
     if (this.#recent?.has(id) ?? this.#isListed(id, oldest)) return false;
@@ -26,7 +25,7 @@ export class RecentIds {
     return true;
   }
 
-  /** The place of the oldest that counts, among the known and then the added ones. */
+  /** Position of the oldest id that counts, in the known ids and then the added ones. */
   get #oldest(): number {
     return Math.max(0, this.#known.length + this.added.length - UNIQUE_IDS);
   }

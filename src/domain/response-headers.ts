@@ -1,12 +1,12 @@
-/** Headers of an answer that are the connection's business: a component's would contradict what is sent. */
+/** The server sets these. A component's values would contradict them. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["connection", "content-length", "keep-alive", "trailer", "transfer-encoding", "upgrade"]);
 
-/** Names and values as HTTP has them (RFC 9110 §5.1 and §5.5, with the bytes above ASCII that Node sends). */
+/** RFC 9110 §5.1 and §5.5, and the bytes above ASCII that Node sends. */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 // oxlint-disable-next-line no-control-regex -- a tab is allowed, and no other of them
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Why a header that a component gives is not sent; `undefined`: it is. */
+/** Undefined when the header is sent. */
 export function whyNotSent(name: string, value: string | readonly string[]): string | undefined {
   if (CONNECTION_HEADERS.has(name.toLowerCase())) return "it is the connection's, which is the server's";
   if (!NAME.test(name)) return "HTTP allows no such name";

@@ -1,21 +1,20 @@
 import type { RunResult } from "./invocation.ts";
 import type { Trigger } from "./trigger.ts";
 
-/** What is known of the tries so far of one trigger. */
 export interface Tries {
   readonly count: number;
   /** How often its process ended while nothing else ran in it. */
   readonly deathsAlone: number;
 }
 
-/** Nothing interrupts a run that often unless it does so itself. */
+/** A run that is interrupted this often is assumed to cause it. */
 export const MOST_TRIES = 10;
 const DEATHS_FOR_BLAME = 2;
 
 /**
- * Why a run does not count and is made again, by itself; `undefined`: its result stands. A run that was cut off is not
- * to blame; one whose process ended may have been hit from outside, or by what an earlier run had left there, so it is
- * blamed only when that has happened to it alone, twice. A timer's instant is never tried twice for that reason.
+ * Returns why a run is retried. Undefined when its result counts. A process may end because of an earlier run or from
+ * outside, so a run is blamed only after its process has ended twice while nothing else ran in it. Timers and hooks are
+ * never retried.
  */
 export function reasonToRunAgain({ outcome, hasExited }: RunResult, trigger: Trigger, { count, deathsAlone }: Tries): string | undefined {
   if (trigger.kind === "timer" || trigger.kind === "hook" || count >= MOST_TRIES) return undefined;
@@ -24,7 +23,6 @@ export function reasonToRunAgain({ outcome, hasExited }: RunResult, trigger: Tri
   return outcome.kind === "exited" && outcome.signal !== null ? `its process was ended by ${outcome.signal}` : "its process ended";
 }
 
-/** Its process ended while nothing else ran in it. */
 export function isDeath({ outcome }: Pick<RunResult, "outcome">): boolean {
   return outcome.kind === "exited" || outcome.kind === "out-of-memory";
 }

@@ -3,36 +3,35 @@ import type { SavedId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { PackageLock, PackageSpec } from "./package-spec.ts";
 
-/** Code as it was given: one file, or an entry and the local files it imports. */
+/** A single file, or an entry with the local files that it imports. */
 export interface ComponentCode {
-  /** Path of the entry, relative to the root that all files share; shown in errors. */
+  /** Relative to the root of all files. */
   readonly path: string;
   readonly text: string;
-  /** Path → text of the other files, from the same root. */
+  /** Path → text. */
   readonly files: Readonly<Record<string, string>>;
-  /** Modules that are loaded before it, in this order: they may change what it will find. */
+  /** Modules that are loaded before it, in this order. */
   readonly imports?: readonly ComponentCode[];
-  /** Packages without a version are the newest of this day, as in `2023-06-01`. Omitted: the newest. */
+  /** Unpinned packages are the newest of this day (`2023-06-01`). Omitted for today's. */
   readonly packagesAsOf?: string;
-  /** Props that its workflow declares for it, by name: a file in Python has no place for them. */
+  /** Props that the workflow declares, because a Python file cannot. */
   readonly declares?: JsonObject;
-  /** The Python that it was written for, as in `3.12`. */
+  /** Python version that it was written for, such as `3.12`. */
   readonly wantsPython?: string;
 }
 
-/** Whether it is written in Python. */
 export function isPython({ path }: Pick<ComponentCode, "path">): boolean {
   return path.endsWith(".py");
 }
 
-/** Path → text of all its files; what is loaded before it has a path that says so. */
+/** Path → text. `before it: ` marks files of `imports`. */
 export function filesOfCode({ path, text, files, imports = [] }: ComponentCode): Record<string, string> {
   const all: Record<string, string> = { ...files, [path]: text };
   for (const imported of imports) for (const [name, content] of Object.entries(filesOfCode(imported))) all[`before it: ${name}`] = content;
   return all;
 }
 
-/** Where a component came from: enough to find out later whether there is a newer one. */
+/** Used to find newer versions. */
 export interface RegistryOrigin {
   readonly kind: "registry";
   readonly registry: string;
@@ -41,11 +40,9 @@ export interface RegistryOrigin {
   readonly path: string;
   /** `name@version` of the npm package. */
   readonly package?: string;
-  /** Of the checkout or clone. */
   readonly commit?: string;
 }
 
-/** Where code came from. */
 export type Origin = { readonly kind: "inline" } | { readonly kind: "url"; readonly url: string } | RegistryOrigin;
 
 export interface BundleImport {
@@ -53,40 +50,36 @@ export interface BundleImport {
   readonly isRequire: boolean;
 }
 
-/** One ES module text with its source map, JSON text. */
+/** ES module text, and its source map as JSON text. */
 export interface BuiltModule {
   readonly code: string;
   readonly map: string;
 }
 
-/** What is known of a step in Python beside its text. */
 export interface PythonStep {
-  /** Path from the step's folder → text of the files beside it. */
+  /** Path from the step's folder → text. */
   readonly files: Readonly<Record<string, string>>;
   /** Name → declaration. */
   readonly props: JsonObject;
-  /** False: the file itself is what runs with each call. */
+  /** When false, each call runs the file itself. */
   readonly hasHandler: boolean;
 }
 
-/** Code that was built: what a process loads. */
 export interface Bundle {
-  /** Loaded before the component. */
   readonly preloads?: readonly BuiltModule[];
-  /** ES module text; packages stay external. */
+  /** ES module text without packages. */
   readonly code: string;
-  /** Source map, JSON text. */
+  /** Source map as JSON text. */
   readonly map: string;
   readonly packages: readonly PackageSpec[];
-  /** What the code imports from packages, to load it beforehand. */
+  /** Package imports, to load them beforehand. */
   readonly imports: readonly BundleImport[];
-  /** It is in Python, and `code` is its text. */
+  /** Set when `code` is Python. */
   readonly python?: PythonStep;
-  /** There is no code: the server itself emits what triggers it, without a process. */
+  /** No code or process. The server emits what triggers it. */
   readonly isBuiltIn?: true;
 }
 
-/** Code saved on the server; cannot be invoked (components.md, Saved component). */
 export interface SavedComponent {
   readonly id: SavedId;
   readonly code: ComponentCode;
@@ -96,9 +89,9 @@ export interface SavedComponent {
   readonly bundle: Bundle;
   readonly definition: ComponentDefinition;
   readonly lock: PackageLock;
-  /** Name of the folder that holds the packages; absent when none are needed. */
+  /** Omitted when no packages are needed. */
   readonly packagesFolder?: string;
-  /** Made by deploying or updating a source, so it goes when no source uses it any more. */
+  /** Created by a deploy. Deleted with the last source that uses it. */
   readonly isTransient: boolean;
   readonly createdAt: number;
 }

@@ -3,10 +3,9 @@ import { cronProblem } from "./cron-problem.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { isRecord } from "./json.ts";
 
-/** What to do with instants that passed while the server was down or the last run still went on. */
+/** For instants that passed while the server was down or the last run was active. */
 export type CatchUp = "latest" | "skip" | "all";
 
-/** When a timer fires. */
 export type Schedule =
   | { readonly kind: "interval"; readonly seconds: number }
   | { readonly kind: "cron"; readonly expression: string; readonly timezone: string };
@@ -16,16 +15,12 @@ export interface TimerSettings {
   readonly catchUp?: CatchUp;
 }
 
-/** Three hundred years, in seconds. */
+/** Three hundred years. */
 const LONGEST_INTERVAL = 1e10;
 
-/** Without a configured schedule a timer runs every hour (components.md, Timer interface). */
 export const HOURLY: Schedule = { kind: "interval", seconds: 3600 };
 
-/**
- * Reads `{ intervalSeconds }` or `{ cron, timezone? }`, in either spelling of the keys.
- * Returns the reason as text when it is neither.
- */
+/** Reads `{ intervalSeconds }` or `{ cron, timezone? }`, also in snake case. Returns the problem as text. */
 export function parseTimer(value: unknown): TimerSettings | string {
   if (!isRecord(value)) return `wants { intervalSeconds } or { cron, timezone? }, not ${JSON.stringify(value)}`;
   const catchUp = parseCatchUp(value["catchUp"] ?? value["catch_up"]);
@@ -35,11 +30,11 @@ export function parseTimer(value: unknown): TimerSettings | string {
   return catchUp === undefined ? { schedule } : { schedule, catchUp };
 }
 
-/** As `parseTimer`, and strict with what somebody gives: what is misspelt, or given twice, would be left out without a word. What components declare is taken as it is. */
+/** Like `parseTimer`, but rejects unknown members and contradictions. For user input. */
 export function parseGivenTimer(value: unknown): TimerSettings | string {
   const parsed = parseTimer(value);
   if (typeof parsed === "string" || !isRecord(value)) return parsed;
-  // What is shown has both, and one of them is `null`.
+  // Displayed schedules have both members, and one of them is `null`.
   const [cron, seconds] = [value["cron"] ?? "", value["intervalSeconds"] ?? value["interval_seconds"] ?? ""];
   if (cron !== "" && seconds !== "") return `wants intervalSeconds or cron, and not both: ${JSON.stringify(value)}`;
   const unknown = Object.keys(value).find((key) => !MEMBERS.includes(key));
@@ -48,7 +43,7 @@ export function parseGivenTimer(value: unknown): TimerSettings | string {
   return `${problem}; it takes intervalSeconds, or cron with timezone, and catchUp, not ${JSON.stringify(value)}`;
 }
 
-/** Chosen: every minute of an hour, written out, has 170. */
+/** Chosen: a list of every minute has 170 characters. */
 const MOST_OF_CRON = 250;
 const MEMBERS = ["intervalSeconds", "interval_seconds", "cron", "timezone", "catchUp", "catch_up"];
 
@@ -91,10 +86,7 @@ function isTimezone(name: string): boolean {
   }
 }
 
-/**
- * The first planned instant after `after` (both epoch ms). Intervals count from `anchorAt`,
- * never from the last run, so they do not drift. `undefined` when a cron never fires again.
- */
+/** First instant after `after`, epoch ms. Intervals count from `anchorAt`, so they do not drift. Undefined when a cron never fires again. */
 export function nextInstant(schedule: Schedule, anchorAt: number, after: number): number | undefined {
   if (schedule.kind === "interval") {
     const step = Math.round(schedule.seconds * 1000);
@@ -104,7 +96,6 @@ export function nextInstant(schedule: Schedule, anchorAt: number, after: number)
   return cron.nextRun(new Date(after))?.getTime();
 }
 
-/** What is wrong with a timer that has no next instant. */
 export function overProblem(schedule: Schedule): string {
   return `fires no more: there is nothing left of ${describeSchedule(schedule)}`;
 }
@@ -112,17 +103,17 @@ export function overProblem(schedule: Schedule): string {
 export interface MissedInstants {
   readonly count: number;
   readonly first: number;
-  /** The last but one; absent when there is only one. */
+  /** Omitted when there is only one. */
   readonly beforeLast?: number;
   readonly last: number;
-  /** False: there are more, which another call counts from there. */
+  /** False when another call must count the rest. */
   readonly isAll: boolean;
 }
 
-/** Finding the next instant of a cron takes a tenth of a millisecond; nobody is to wait for many of them. */
+/** Finding an instant of a cron takes a tenth of a millisecond. */
 const MOST_COUNTED = 200;
 
-/** Planned instants in `[from, until]`, counted; `from` is itself planned. Of crons a few hundred at a time. */
+/** Counts the instants in `[from, until]`. `from` must be one. */
 export function countInstants(schedule: Schedule, from: number, until: number): MissedInstants {
   if (schedule.kind === "interval") {
     const step = Math.round(schedule.seconds * 1000);
@@ -146,7 +137,6 @@ function spanOf(instants: readonly number[]): Omit<MissedInstants, "isAll"> {
   return { count: instants.length, first, last: instants.at(-1) ?? first, ...(beforeLast === undefined ? {} : { beforeLast }) };
 }
 
-/** As a timer's schedule is given. */
 export function scheduleInput(schedule: Schedule): { intervalSeconds?: number; cron?: string; timezone?: string } {
   return schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
 }

@@ -1,37 +1,32 @@
 import type { JsonValue } from "./json.ts";
 
-/** Stands for what others must not see. */
 export const STARS = "********";
 
-/** Shorter ones would be found in any text. */
+/** Shorter texts occur everywhere by chance. */
 export const SHORTEST_SECRET = 6;
 
 const SECRET_FIELD = /token|secret|key|pass|pwd|auth|credential|cookie|signature|private|webhook_url|connection_string|jwt|\bpat\b/i;
-/** Fields that tell who somebody is, not that they are. */
+/** These identify an account without giving access. */
 const PUBLIC_FIELD = /_uid$|client_id$|^public/i;
 
-/** Whether a field of an account is not to be seen by others, as its name says. */
 export function isSecretField(name: string): boolean {
   return SECRET_FIELD.test(name) && !PUBLIC_FIELD.test(name);
 }
 
-/** Texts of variables whose names say that they are secret. */
 export function secretVariables(env: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => (SECRET_FIELD.test(name) && value.length >= SHORTEST_SECRET ? [value] : []));
 }
 
-/** A text in which stars stand for secrets, in whatever form of `formsOf` they are met. */
 export function withStars(text: string, secrets: readonly string[]): string {
   return starsOver(text, formsOf(secrets));
 }
 
-/** So much of the beginning of a long one tells it from other texts, where the rest was cut off. */
+/** Characters that identify a long secret whose rest was cut off. */
 const TELLING = 64;
 
-/** Forms by what they begin with, which is the whole of one that is not long. */
+/** First `TELLING` characters → forms that start with them. */
 export type SecretForms = ReadonlyMap<string, readonly string[]>;
 
-/** Without those that would be found in any text. */
 export function byBeginning(forms: Iterable<string>): SecretForms {
   const alike = new Map<string, string[]>();
   for (const form of new Set(forms)) {
@@ -44,15 +39,14 @@ export function byBeginning(forms: Iterable<string>): SecretForms {
   return alike;
 }
 
-/** From a place in a text to another, which does not belong to it. */
+/** `to` is exclusive. */
 type Span = readonly [from: number, to: number];
 
-/** A text in which stars stand for these forms, and for what a cut has left of a long one. Forms may lie within others, overlap or begin alike. */
+/** Masks the forms, also a long form that is cut off. Forms may overlap, contain each other, or start alike. */
 export function starsOver(text: string, forms: SecretForms): string {
   const spans: Span[] = [];
   for (const [beginning, alike] of forms) {
     const first = text.indexOf(beginning);
-    // As it mostly is, in each line of a log.
     if (first >= 0) addSpans(spans, { text, beginning, alike, first });
   }
   return spans.length === 0
@@ -67,11 +61,10 @@ interface Search {
   readonly text: string;
   readonly beginning: string;
   readonly alike: readonly string[];
-  /** Where the beginning is met first. */
   readonly first: number;
 }
 
-/** Where a form of these, which begin alike, or as much of it as the beginning, is met. */
+/** Adds each match of `beginning`, extended while the text equals one of the forms. */
 function addSpans(spans: Span[], { text, beginning, alike, first }: Search): void {
   for (let from = first; from >= 0;) {
     let length = beginning.length;
@@ -87,7 +80,7 @@ function lengthInCommon(text: string, from: number, { form, least }: { form: str
   return length;
 }
 
-/** `spans`: in the order in which they begin. */
+/** `spans` are sorted by their start. */
 function covered(text: string, spans: readonly Span[]): string {
   let [shown, end] = ["", 0];
   for (const [from, to] of spans) {
@@ -97,18 +90,17 @@ function covered(text: string, spans: readonly Span[]): string {
   return shown + text.slice(end);
 }
 
-/** A line of a longer secret that is one by itself. */
+/** Shorter lines of a secret are not masked alone. */
 const SHORTEST_LINE = 16;
 
-/** How secrets may be met: as they are, as URLs, JSON and the console write them, within Base64 or hexadecimal text, and line by line. */
+/** How a secret may appear: plain, in URLs, JSON, console output, Base64 and hexadecimal text, and line by line. */
 export function formsOf(secrets: readonly string[]): SecretForms {
   return byBeginning(secrets.flatMap(formsOfOne));
 }
 
-/** The beginning of a longer one is looked for in all its forms, the rest only as it is and in JSON. */
+/** The rest of a longer secret is masked only plain and in JSON. */
 const MOST_ENCODED = 8192;
 
-/** The same of one, each as often as it comes about. */
 export function formsOfOne(secret: string): readonly string[] {
   return secret.length > MOST_ENCODED ? [secret, ...asInJson(secret), ...encodedForms(secret.slice(0, MOST_ENCODED))] : encodedForms(secret);
 }
@@ -120,12 +112,12 @@ function encodedForms(secret: string): readonly string[] {
 }
 
 /**
- * What Base64 makes of a longer text with the secret in it, such as the `user:password` of Basic, a header or JSON.
- * Three bytes become four characters, so there are three alignments. The characters at the edges hold bits of what
- * stands beside the secret, and are left out: at most 4 bits of its first and last byte stay to be seen.
+ * Base64 of a text that contains the secret, such as a Basic header. Three bytes become four characters, so there are
+ * three alignments. Characters at the edges also encode adjacent text and are left out. They reveal at most 4 bits at
+ * each end.
  */
 function asInBase64(secret: string): readonly string[] {
-  // A client's secret is encoded like a form before it becomes the password of Basic (RFC 6749, 2.3.1).
+  // A client's secret is form-encoded before it becomes a Basic password (RFC 6749, 2.3.1).
   const texts = new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(inUnicode(secret)), formEncoded(secret)]);
   const byAlignment = [...texts].flatMap((text) => {
     const bytes = Buffer.from(text);
@@ -134,7 +126,7 @@ function asInBase64(secret: string): readonly string[] {
       return characters.slice(Math.ceil((lead * 8) / 6), Math.floor(((lead + bytes.length) * 8) / 6));
     });
   });
-  // The beginning and the end of a whole Basic password and of a token by itself leave nothing beside them.
+  // A whole Basic value or token has no adjacent text, so nothing is left out.
   const whole = [`${secret}:`, `:${secret}`, secret].map((text) => Buffer.from(text).toString("base64"));
   return [...byAlignment, ...whole].flatMap((text) => {
     const inUrl = encodeURIComponent(text);
@@ -142,7 +134,7 @@ function asInBase64(secret: string): readonly string[] {
   });
 }
 
-/** Byte by byte: hexadecimal, percent-encoded to the last letter, percent-encoded twice, and by the numbers of letters as some writers of JSON do. */
+/** Hexadecimal, percent-encoded in every byte or twice, and JSON with numeric escapes. */
 function asBytes(secret: string): readonly string[] {
   const hex = Buffer.from(secret).toString("hex");
   const percent = hex.replaceAll(/../g, "%$&");
@@ -154,19 +146,19 @@ function asBytes(secret: string): readonly string[] {
   return [hex, hex.toUpperCase(), percent, percent.toUpperCase(), twice, lowerEscapes(twice), ...inJson];
 }
 
-/** The second: in JSON that is a text of JSON. */
+/** The second form is JSON inside JSON. */
 function asInJson(text: string): readonly string[] {
   const once = JSON.stringify(text).slice(1, -1);
   return [once, JSON.stringify(once).slice(1, -1)];
 }
 
-/** As each part of a URL has it, as a form does, which is what `URLSearchParams` writes, and as those who sign requests, and axios, encode it. */
+/** Encodes the text like the parts of a URL, `URLSearchParams`, request signers and axios. */
 function asInUrls(text: string): readonly string[] {
   const whole = inUnicode(text);
   const url = new URL("http://host/");
   Object.assign(url, { password: whole, pathname: whole, search: whole, hash: whole });
   const parts = [url.password, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
-  // Of what names folders, such as ../orders, a path keeps a harmless word.
+  // A URL resolves `..` in a path such as `../orders` and leaves a harmless word.
   const shortest = whole.replaceAll(/^[/?#]|[\t\r\n]/g, "").length;
   const encoded = encodeURIComponent(whole);
   const strict = encoded.replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -175,33 +167,32 @@ function asInUrls(text: string): readonly string[] {
   return forms.flatMap((one) => [one, lowerEscapes(one)]);
 }
 
-/** As `application/x-www-form-urlencoded` has it. */
 function formEncoded(text: string): string {
   return new URLSearchParams([["", text]]).toString().slice(1);
 }
 
-/** With `%c3%a4` in place of `%C3%A4`. */
+/** `%c3%a4` instead of `%C3%A4`. */
 function lowerEscapes(text: string): string {
   return text.replaceAll(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase());
 }
 
-/** Half of a surrogate pair cannot be encoded: URLs have the replacement character in its place. */
+/** URLs replace half of a surrogate pair with the replacement character. */
 function inUnicode(text: string): string {
   return text.replaceAll(/\p{Surrogate}/gu, "\u{fffd}");
 }
 
-/** What Node's console writes in place of these characters in a text within an object; of others their number. */
+/** Escapes of Node's console for strings in objects. */
 const ESCAPES: Readonly<Record<string, string>> = { "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", "\\": "\\\\" };
 // oxlint-disable-next-line no-control-regex -- these are what it is about
 const ESCAPED = /[\u0000-\u001f\\\u007f-\u009f]/g;
 
-/** The second, when it has every kind of quotation mark. */
+/** The second form is for text with every kind of quote. */
 function asInspected(text: string): readonly string[] {
   const escaped = text.replaceAll(ESCAPED, (one) => ESCAPES[one] ?? `\\x${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
   return [escaped, escaped.replaceAll("'", "\\'")];
 }
 
-/** Puts stars for secrets in all texts and names of JSON values, in whatever form they are met. */
+/** Masks secrets in all strings, numbers and names of a JSON value. */
 export function hiderOf(secrets: readonly string[]): (value: JsonValue) => JsonValue {
   const forms = formsOf(secrets);
   const over = (text: string): string => starsOver(text, forms);
@@ -215,7 +206,7 @@ export function hiderOf(secrets: readonly string[]): (value: JsonValue) => JsonV
   return forms.size === 0 ? (value) => value : hide;
 }
 
-/** Texts of the fields that are secret, as their names say. */
+/** Returns strings from fields whose names look secret. */
 export function fieldTexts(value: JsonValue | undefined): string[] {
   const found: string[] = [];
   const look = (part: JsonValue | undefined): void => {
@@ -229,14 +220,13 @@ export function fieldTexts(value: JsonValue | undefined): string[] {
   return found;
 }
 
-/** All texts in a value. */
 export function textsIn(value: JsonValue | undefined): string[] {
   const found: string[] = [];
   addTexts(found, value, false);
   return found;
 }
 
-/** The same with its numbers, for what is declared to be secret: names alone say so of many numbers that are not. */
+/** Includes numbers, for declared secrets. Field names alone match too many harmless numbers. */
 export function textsAndNumbersIn(value: JsonValue | undefined): string[] {
   const found: string[] = [];
   addTexts(found, value, true);

@@ -3,12 +3,12 @@ import { type JsonObject, type JsonValue, parseJson } from "./json.ts";
 import { type WorkflowRun, originOf } from "./workflow/run.ts";
 import { type Trigger, timerEvent } from "./trigger.ts";
 
-/** What failed for good. */
+/** False for a step that is retried. */
 export function isFailure({ trigger, outcome }: Pick<Invocation, "trigger" | "outcome">): boolean {
   return isFailed(outcome) && !(trigger.kind === "step" && trigger.isRetried === true);
 }
 
-/** A message of `$errors` for a call that failed (platform.md §5); `undefined` when it did not. `run`: of the workflow that it was a step of. */
+/** Returns the `$errors` message. Undefined unless the call failed. */
 export function errorMessage({ id, sourceId, trigger, startedAt, outcome }: Invocation, run?: WorkflowRun): JsonObject | undefined {
   if (!isFailure({ trigger, outcome })) return undefined;
   const thrown = outcome.kind === "threw" ? { code: outcome.error.name, msg: outcome.error.message, stack: outcome.error.stack } : { code: outcome.kind };
@@ -23,7 +23,7 @@ export function errorMessage({ id, sourceId, trigger, startedAt, outcome }: Invo
   };
 }
 
-/** What `run` was called with, as far as plain rules can tell: bodies that are not JSON stay text. */
+/** Approximates the argument of `run`: bodies that are not JSON stay text. */
 function originalEvent(trigger: Trigger): JsonValue {
   switch (trigger.kind) {
     case "http": {
@@ -45,7 +45,6 @@ function originalEvent(trigger: Trigger): JsonValue {
   }
 }
 
-/** A message of `$logs` for one line, as observations show it (platform.md §5). */
 export function logMessage({ at, level, text, from }: LogLine, invocationId: string): JsonObject {
   const place = from === undefined ? {} : { from };
   return { k: level === "error" || level === "system" ? level : `console.${level}`, msg: text, ts: at, invocation_id: invocationId, ...place };

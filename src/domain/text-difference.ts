@@ -1,21 +1,18 @@
 import { structuredPatch } from "diff";
 
-/** What became of one file. */
 export interface FileChange {
   readonly path: string;
   readonly kind: "added" | "removed" | "changed";
-  /** Each begins with its sign: `+`, `-`, a blank for what stayed, `\` for a note. Parts that lie apart are parted by a line with their place. */
+  /** Each starts with `+`, `-`, a space (unchanged), or `\` (note). A line with the position separates parts. */
   readonly lines: readonly string[];
 }
 
-/** Lines around a change that are shown with it. */
 const CONTEXT = 2;
 
-/** Lines removed and added that are looked for, and lines of a file that are compared: finding them takes a time that grows with both. */
+/** Comparing takes time proportional to edits times lines. */
 const MOST_EDITS = 1000;
 const MOST_LINES = 50_000;
 
-/** How texts differ by path; what stayed is left out. Where very much differs, only that is said. */
 export function differenceOf(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>): FileChange[] {
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return paths.flatMap((path): FileChange[] => {
@@ -42,7 +39,6 @@ function linesIn(text: string): number {
   return count;
 }
 
-/** Where the line behind this place begins; -1: there is none. */
 function nextLine(text: string, from: number): number {
   const end = text.indexOf("\n", from);
   return end < 0 || end + 1 >= text.length ? -1 : end + 1;

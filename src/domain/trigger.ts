@@ -4,21 +4,21 @@ import type { JsonObject, JsonValue } from "./json.ts";
 import { isoInZone } from "./local-time.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** An HTTP request to the component's endpoint; the body stays as it came until the component's process parses it. */
+/** The body stays unparsed until the component's process reads it. */
 export interface HttpTrigger {
   readonly kind: "http";
   readonly method: string;
   readonly path: string;
-  /** Query text without `?`. */
+  /** Without `?`. */
   readonly query: string;
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly clientIp: string;
-  /** Text of the body, or its bytes in base64 when they are not UTF-8. */
+  /** Text, or base64 when the bytes are not UTF-8. */
   readonly body: string;
   readonly encoding: "utf8" | "base64";
-  /** It came to an app hook: `run` gets the event inside it. */
+  /** `run` gets the event inside the body. */
   readonly isAppHook?: true;
 }
 
@@ -40,7 +40,7 @@ export interface HookTrigger {
   readonly hook: HookName;
 }
 
-/** Another emitter that the source has subscribed to; `run` gets the payload itself (platform.md §5). */
+/** An event from a subscription. `run` gets the payload. */
 export interface EventTrigger {
   readonly kind: "event";
   readonly emitterId: string;
@@ -49,28 +49,25 @@ export interface EventTrigger {
   readonly event: JsonValue;
 }
 
-/** The component's own example of an event is emitted in place of a run (platform.md §4.1, sampleEmit). */
+/** Emits the component's sample event, without a run. */
 export interface SampleTrigger {
   readonly kind: "sample";
 }
 
-/** A step of a workflow is due. */
 export interface StepTrigger {
   readonly kind: "step";
   readonly runId: RunId;
-  /** Its place in the run. */
   readonly path: string;
   readonly namespace: string;
-  /** From 1; it counts on when the step failed and is tried again. */
+  /** From 1. Increases with each retry. */
   readonly attempt: number;
-  /** It failed and is tried again: its run has not failed. */
+  /** The step failed and is retried, so its run has not failed. */
   readonly isRetried?: true;
 }
 
-/** Why an invocation happens. */
 export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger | EventTrigger | SampleTrigger | StepTrigger;
 
-/** What `run(event)` is called with for a timer (components.md, Timer interface; platform.md §4.6 for cron). */
+/** Returns the argument of `run` for a timer. */
 export function timerEvent({ plannedAt, schedule }: Pick<TimerTrigger, "plannedAt" | "schedule">): JsonObject {
   const timestamp = Math.floor(plannedAt / 1000);
   return schedule.kind === "interval"
@@ -78,7 +75,7 @@ export function timerEvent({ plannedAt, schedule }: Pick<TimerTrigger, "plannedA
     : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
 }
 
-/** The same as workflows get it (platform.md §4.6): with the instant as it is written where the schedule belongs, and in UTC. */
+/** Adds the instant in the schedule's time zone and in UTC, for workflows. */
 export function withTimezones(event: JsonObject): JsonObject {
   const { timestamp, timezone = "UTC" } = event;
   const isOfSchedule = event["cron"] !== undefined || event["interval_seconds"] !== undefined;
@@ -87,7 +84,6 @@ export function withTimezones(event: JsonObject): JsonObject {
   return { ...event, timezone_configured: configured ?? {}, timezone_utc: utc ?? {} };
 }
 
-/** Name of the trigger in lists: `POST /orders`, `timer`, `hook deploy`. */
 export function describeTrigger(trigger: Trigger): string {
   switch (trigger.kind) {
     case "http":

@@ -1,4 +1,4 @@
-/** Work that is done one after the other, in the order in which it is asked for. What fails keeps nobody back. */
+/** Runs work one at a time, in order. A failure does not affect later work. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -9,14 +9,17 @@ export class Turns {
   }
 }
 
-/** The same for each key by itself. A key that nobody waits for takes up nothing. */
+/** Separate turns for each key. An idle key uses no memory. */
 export class KeyedTurns<Key> {
   readonly #last = new Map<Key, Promise<unknown>>();
 
-  /** `work` is told whether it had to wait for somebody: what it is about may be gone by then. It must not wait for another turn of its own key. */
+  /**
+   * `hasWaited` is true when other work came first, so the subject may be gone. `work` must not wait for another turn
+   * of the same key: it would deadlock.
+   */
   async take<Value>(key: Key, work: (hasWaited: boolean) => Promise<Value>): Promise<Value> {
     const before = this.#last.get(key);
-    // Not begun before others see that the turn is taken.
+    // Starts only after the turn is visible to others.
     const mine = (before ?? Promise.resolve()).then(() => work(before !== undefined));
     const last = mine.catch(() => {});
     this.#last.set(key, last);
@@ -27,12 +30,11 @@ export class KeyedTurns<Key> {
     }
   }
 
-  /** Nobody is at work, and nobody waits. */
   get isOver(): boolean {
     return this.#last.size === 0;
   }
 
-  /** Resolves when all have had their turn who have asked by now. */
+  /** Resolves when the turns requested so far have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#last.values());
   }

@@ -1,4 +1,4 @@
-/** Names that Node, Python and the hosted platform give by themselves. */
+/** Set by Node, Python or the hosted platform. */
 const OWN = /^(?:PIPEDREAM_\w+|PD_\w+|HOME|PATH|TMPDIR|TZ|LANG|NODE_ENV|PWD)$/;
 
 const READS: readonly RegExp[] = [
@@ -10,7 +10,7 @@ const READS: readonly RegExp[] = [
   /\bgetenv\s*\(\s*["']([A-Za-z_]\w*)["']/g,
 ];
 
-/** Environment variables that code or an expression reads by name, each once, in alphabetical order. */
+/** Sorted, without duplicates. */
 export function variablesRead(text: string): readonly string[] {
   const found = READS.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = ""]) => name));
   return [...new Set(found)].filter((name) => !OWN.test(name)).toSorted();

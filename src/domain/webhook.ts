@@ -2,34 +2,32 @@ import { MOST_OF_ADDRESS, parsedAddress } from "./addresses.ts";
 import { PdError } from "./errors.ts";
 import type { WebhookId } from "./ids.ts";
 
-/** A secret that was replaced; what is sent is signed with it as well until then, epoch ms. */
+/** A replaced secret, which still signs until `until`, epoch ms. */
 export interface OldSecret {
   readonly secret: string;
   readonly until: number;
 }
 
-/** A caller's own address to which events are delivered (webhooks-and-subscriptions.md, Webhook). */
 export interface Webhook {
   readonly id: WebhookId;
   readonly url: string;
   readonly name?: string;
   readonly description?: string;
   readonly active: boolean;
-  /** `whsec_` and base64, as Standard Webhooks have it. */
+  /** `whsec_` and base64, as in Standard Webhooks. */
   readonly secret: string;
   readonly oldSecrets: readonly OldSecret[];
-  /** Since when every attempt has failed, epoch ms. */
+  /** Epoch ms. Every attempt since then has failed. */
   readonly failingSince?: number;
-  /** Why the server has deactivated it. */
   readonly inactiveReason?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** How long a secret that was rotated is still signed with, so that receivers can change theirs. */
+/** Gives receivers time to switch to the new secret. */
 const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
-/** http or https with a host; anything else throws PD_BAD_INPUT. */
+/** Throws PD_BAD_INPUT unless the URL is http or https, with a host and without credentials. */
 export function checkWebhookUrl(url: string): string {
   const parsed = parsedAddress(url);
   const isUsable = parsed !== undefined && (parsed.protocol === "http:" || parsed.protocol === "https:") && parsed.hostname !== "";
@@ -45,28 +43,27 @@ export function checkWebhookUrl(url: string): string {
   return parsed.href;
 }
 
-/** Secrets that sign what is sent at this time, the newest first. */
+/** Newest first. */
 export function signingSecrets({ secret, oldSecrets }: Pick<Webhook, "secret" | "oldSecrets">, now: number): readonly string[] {
   return [secret, ...oldSecrets.filter(({ until }) => until > now).map((old) => old.secret)];
 }
 
-/** A new secret from 32 random letters. */
 export function webhookSecret(random: string): string {
   return `whsec_${btoa(random)}`;
 }
 
-/** What is changed about a webhook; members that are absent stay. */
+/** Omitted members stay unchanged. */
 export interface WebhookChange {
   readonly url?: string;
-  /** `null` takes it away. */
+  /** `null` removes it. */
   readonly name?: string | null;
   readonly description?: string | null;
   readonly active?: boolean;
-  /** Takes the place of the secret, which signs as well for a day. */
+  /** The previous secret still signs for a day. */
   readonly secret?: string;
 }
 
-/** The webhook after a change. One that is activated begins with a clean record. */
+/** Activating a webhook clears its failures. */
 export function changedWebhook(before: Webhook, { url, name, description, active, secret }: WebhookChange, now: number): Webhook {
   const { name: oldName, description: oldDescription, failingSince, inactiveReason, ...rest } = before;
   const [title, text] = [name === undefined ? oldName : name, description === undefined ? oldDescription : description];

@@ -1,21 +1,20 @@
 import type { BuildProblem } from "../domain/build-problem.ts";
 import type { Bundle, ComponentCode } from "../domain/saved-component.ts";
 
-/** `hash`: SHA-256, hex, of the code; for a single file of its text alone, so that anyone can check it. */
+/** `hash` is the code's SHA-256 in hex. For a single file it covers only the text, so that anyone can verify it. */
 export type BuildResult =
-  /** `warnings`: what will fail when it is reached. */
+  /** `warnings` are about code that fails when it is reached. */
   | { readonly kind: "built"; readonly bundle: Bundle; readonly hash: string; readonly warnings?: readonly string[] }
   | { readonly kind: "failed"; readonly problems: readonly BuildProblem[] };
 
 export interface BundleOptions {
-  /** It is run as a step or an action: a file that exports nothing is a step of before `defineComponent`. */
+  /** The code is a step or an action. Without exports, it is a step from before `defineComponent`. */
   readonly isStep?: boolean | undefined;
 }
 
-/** Makes one module of a component's code; packages stay outside. */
 export interface Bundler {
-  /** Never rejects for what the code contains: that is a `failed` result with every problem. */
+  /** Does not reject for invalid code, but returns all its problems. */
   bundle(code: ComponentCode, options?: BundleOptions): Promise<BuildResult>;
-  /** The hash that code has or would have once it is built. */
+  /** Returns the same hash as `bundle`, without building. */
   hashOf(code: ComponentCode): string;
 }

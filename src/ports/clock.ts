@@ -1,11 +1,10 @@
-/** Time and randomness. */
 export interface Clock {
   /** Epoch ms. */
   now(): number;
-  /** Resolves at `at` (epoch ms), however far away, or as soon as `signal` aborts. */
+  /** `at` is in epoch ms and may be far away. Resolves early when `signal` aborts. */
   sleepUntil(at: number, signal: AbortSignal): Promise<void>;
-  /** From 0 to 1, for what has to be spread; anyone may guess it. */
+  /** From 0 to 1. Predictable. */
   random(): number;
-  /** Letters and digits that nobody can guess. */
+  /** Unpredictable letters and digits. */
   randomText(length: number): string;
 }

@@ -1,5 +1,4 @@
-/** Fetches code by URL. */
 export interface CodeOrigin {
-  /** Throws PD_CODE_UNREACHABLE with the status or the network's reason. */
+  /** Throws PD_CODE_UNREACHABLE with the status or the network error. */
   fetch(url: string): Promise<string>;
 }

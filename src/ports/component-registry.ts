@@ -1,22 +1,20 @@
 import type { IndexedComponent, Registry, RegistryComponent } from "../domain/registry.ts";
 
-/** Where components are found by key. */
 export interface ComponentRegistry {
   /**
-   * Reads the component with this key as it is in the registry now; a package or clone is fetched when it is not here
-   * yet. `undefined`: the registry has none. Throws PD_REGISTRY_UNREACHABLE, PD_BUILD_FAILED for code that cannot be read.
+   * Fetches a missing package or clone. Undefined when the registry does not have the key. Throws
+   * PD_REGISTRY_UNREACHABLE, and PD_BUILD_FAILED for unreadable code.
    */
   find(registry: Registry, key: string): Promise<RegistryComponent | undefined>;
-  /** What is here of a registry, without asking anybody. Throws PD_FILE_NOT_FOUND when a folder is gone. */
+  /** Lists what is here, without network access. Throws PD_FILE_NOT_FOUND when a folder is gone. */
   index(registry: Registry): Promise<readonly IndexedComponent[]>;
-  /** Why nothing of a registry can be read, such as a folder that is gone; `undefined`: it can, or it is fetched when it is wanted. */
+  /** Why the registry cannot be read. Undefined when it can, or is fetched on demand. */
   problem(registry: Registry): Promise<string | undefined>;
-  /** Fetches an app's components when they are not here yet; false: the registry has none. Throws PD_REGISTRY_UNREACHABLE. */
+  /** Fetches an app's components if missing. False when the registry does not have the app. Throws PD_REGISTRY_UNREACHABLE. */
   prepare(registry: Registry, app: string): Promise<boolean>;
-  /** Fetches the newest of what is here, or of one app. Throws PD_REGISTRY_UNREACHABLE, PD_COMPONENT_NOT_FOUND for an app that it has not. */
+  /** Fetches the newest of one app, or of everything that is here. Throws PD_REGISTRY_UNREACHABLE, and PD_COMPONENT_NOT_FOUND for an unknown app. */
   update(registry: Registry, app?: string): Promise<void>;
-  /** The registry as it can be added. Throws PD_BAD_INPUT for a location that cannot be one, PD_FILE_NOT_FOUND for a folder that is not there. */
+  /** Returns the registry in the form to save. Throws PD_BAD_INPUT for an invalid location, PD_FILE_NOT_FOUND for a missing folder. */
   check(registry: Registry): Promise<Registry>;
-  /** Forgets what was fetched of it. */
   forget(registry: Registry): Promise<void>;
 }

@@ -1,25 +1,23 @@
 import type { DataStore, NewDataStoreValue } from "../domain/data-store.ts";
 import type { JsonValue } from "../domain/json.ts";
 
-/** Key-value stores that several components share (platform.md §4.7, data store). */
+/** `now` is in epoch ms. Expired values do not exist. */
 export interface DataStoreStore {
-  /** By name. `now`, here and below: epoch ms; values that have expired by then are not there. */
+  /** By name. */
   listDataStores(now: number): Promise<readonly DataStore[]>;
-  /** Does nothing when there is one of this name. */
   createDataStore(name: string, now: number): Promise<void>;
-  /** With all its values. Resolves to false when there is none. */
+  /** Includes all values. False when it does not exist. */
   deleteDataStore(name: string): Promise<boolean>;
-  /** `undefined`: the key is not set. */
   getDataStoreValue(store: string, key: string, now: number): Promise<JsonValue | undefined>;
   /** By key. */
   listDataStoreValues(store: string, now: number): Promise<readonly (readonly [string, JsonValue])[]>;
-  /** Of keys that expire, by key: when, epoch ms. */
+  /** Epoch ms of the keys that expire, by key. */
   listDataStoreExpiries(store: string, now: number): Promise<readonly (readonly [string, number])[]>;
-  /** What has expired in the store by now goes with it. Throws PD_NOT_FOUND when there is no such store. */
+  /** Also deletes expired values. Throws PD_NOT_FOUND when the store does not exist. */
   setDataStoreValue(store: string, key: string, given: NewDataStoreValue): Promise<void>;
-  /** `expiresAt`: epoch ms; omitted: it stays. Resolves to false when the key was not set. */
+  /** `expiresAt` is in epoch ms. Undefined means never. False when the key is not set. */
   setDataStoreExpiry(store: string, key: string, expiresAt: number | undefined): Promise<boolean>;
-  /** Resolves to false when the key was not set. */
+  /** False when the key is not set. */
   deleteDataStoreValue(store: string, key: string): Promise<boolean>;
   clearDataStore(store: string): Promise<void>;
 }

@@ -1,23 +1,21 @@
 import type { JsonObject } from "../domain/json.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 
-/** A process whose inspector can be spoken with, in the inspector's protocol. */
+/** Messages are in the inspector's protocol. */
 export interface InspectedProcess {
   send(message: JsonObject): void;
-  /** What it says from now on goes here. */
   listen(onMessage: (message: JsonObject) => void): void;
-  /** Resolves when the process is gone. */
   readonly ended: Promise<unknown>;
 }
 
-/** Whoever debugs what a source runs on. */
+/** The debugger of a source. */
 export interface DebugLink {
-  /** The name under which its code is shown, the same for every version of it. */
+  /** Name of the code, the same for every version. */
   readonly url: string;
-  /** A process is about to load this bundle, which says `url` and its source map at its end. Resolves when it may. */
+  /** Announces a process that is about to load the text from `textOf`. Resolves when it may. */
   join(process: InspectedProcess, bundle: Bundle): Promise<void>;
-  /** Resolves when the debugger is with the newest process that lives: one that has just ended is left behind. */
+  /** Resolves when the debugger is attached to the newest living process. */
   settled(): Promise<void>;
-  /** The text to load in place of the bundle's own. */
+  /** The bundle's text, with its source map and `url`. */
   textOf(bundle: Bundle): string;
 }

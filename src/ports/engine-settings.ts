@@ -1,34 +1,30 @@
 import type { CatchUp } from "../domain/schedule.ts";
 import type { Retention } from "./store.ts";
 
-/** What whoever runs the server has settled. */
 export interface EngineSettings {
-  /** How long one call of `run` or a hook may take. */
+  /** Time limit for a call of `run` or a hook. */
   readonly deadlineMs: number;
-  /** JavaScript memory of a component's process. */
   readonly memoryMb: number;
-  /** A process that had nothing to do for so long ends. */
+  /** An idle process ends after this time. */
   readonly idleMs: number;
-  /** A request whose run takes longer is stored and answered before it ends. */
+  /** A request whose run takes longer is stored and answered early. */
   readonly acceptMs: number;
-  /** A component that answers by itself has so long to do it. */
+  /** Time limit for a component's own response. */
   readonly responseMs: number;
-  /** Calls of one source that run at the same time; more wait. */
+  /** Concurrent calls of one source. Others wait. */
   readonly maxConcurrency: number;
-  /** Calls of one source that may wait. */
   readonly maxWaiting: number;
-  /** Processes of sources at the same time; who wants another one waits. */
+  /** Concurrent processes of sources. Others wait. */
   readonly maxProcesses: number;
-  /** Attempts to deliver that go on for one listener at the same time. */
   readonly deliveryConcurrency: number;
   readonly catchUp: CatchUp;
   /** Callers may have modules loaded before the component. */
   readonly allowsImports: boolean;
-  /** The wall stands: programs that a component starts are enclosed as well. */
+  /** The wall also encloses programs that a component starts. */
   readonly enclosesPrograms: boolean;
-  /** Components may load native code, which reads `/tmp` of its process. */
+  /** Native code sees the real `/tmp` of its process. */
   readonly allowsAddons: boolean;
   readonly retention: Retention;
-  /** The address under which a source's endpoint is reached from outside, without a trailing slash. */
+  /** Public URL of the endpoint, without a trailing slash. */
   endpointUrl(key: string): string;
 }

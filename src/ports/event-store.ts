@@ -4,9 +4,9 @@ import type { Committed } from "./run-store.ts";
 
 export interface EventPage {
   readonly limit: number;
-  /** Only older ones than this number. */
+  /** Exclusive. */
   readonly beforeSeq?: number;
-  /** Only newer ones than this number. */
+  /** Exclusive. */
   readonly afterSeq?: number;
   readonly channel?: string;
 }
@@ -17,35 +17,30 @@ export interface EventRange {
   readonly channel?: string;
 }
 
-/** Whose events are meant, and since when there may be any, epoch ms. */
+/** `since` is the start of the invocation, epoch ms. */
 export interface EventOrigin {
   readonly sourceId: DeployedId;
   readonly invocationId: InvocationId;
   readonly since: number;
 }
 
-/** Kept events of sources, in the order of their numbers. */
 export interface EventStore {
   /** Newest first. */
   listEvents(sourceId: DeployedId, page: EventPage): Promise<readonly Event[]>;
-  /** Oldest first: what a reader that has seen `afterSeq` misses, at most `limit`. */
+  /** Oldest first. */
   listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): Promise<readonly Event[]>;
-  /**
-   * What an invocation has emitted and is still kept, the oldest first, with what somebody has emitted once more. It
-   * looks at so many events from the time on at which the invocation began: what was emitted much later may be missing.
-   */
+  /** Oldest first, including events that were emitted again. The search from `since` is limited, so events from much later may be missing. */
   listEventsOf(of: EventOrigin, limit: number): Promise<readonly Event[]>;
-  /** The number that the newest event ever had; 0 before the first. */
+  /** Highest number ever used. 0 before the first event. */
   lastSeq(sourceId: DeployedId): Promise<number>;
-  /** The number of the first kept event that was stored at this time or later; one more than the newest ever had when there is none. */
+  /** Returns `lastSeq` + 1 when no kept event is that new. */
   firstSeqSince(sourceId: DeployedId, at: number): Promise<number>;
-  /** Without a channel, of all. */
   countEvents(sourceId: DeployedId, channel?: string): Promise<number>;
   /**
-   * Stores a kept event once more, under a number of its own, with a delivery for each listener of that time, in one
-   * transaction; dedupe has no say. `undefined`: there is no such event any more.
+   * Stores a kept event under a new number, with deliveries for current listeners, in one transaction. Skips dedupe.
+   * Undefined when the event is gone.
    */
   emitAgain(sourceId: DeployedId, seq: number, at: number): Promise<Committed | undefined>;
-  /** Both ends belong to the range; an open end reaches as far as there are events. When it fails in the middle, the first events of the range may be deleted. */
+  /** Inclusive. An omitted end is open. After a failure, the first events of the range may be deleted. */
   deleteEvents(sourceId: DeployedId, range: EventRange): Promise<number>;
 }

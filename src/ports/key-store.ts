@@ -1,10 +1,10 @@
-/** A named API key; the key itself is never kept. */
+/** The key itself is not stored. */
 export interface ApiKey {
   readonly id: string;
   readonly name: string;
   /** SHA-256 of the key, hex. */
   readonly hash: string;
-  /** Whoever has it sees everything but secrets, and changes nothing. */
+  /** Reads everything except secrets, and changes nothing. */
   readonly isReadOnly: boolean;
   readonly createdAt: number;
 }
@@ -12,7 +12,7 @@ export interface ApiKey {
 export interface KeyStore {
   /** Throws PD_CONFLICT when the name is taken. */
   saveKey(key: ApiKey): Promise<void>;
-  /** By id or name. Resolves to false when there is none. */
+  /** False when it does not exist. */
   deleteKey(idOrName: string): Promise<boolean>;
   /** Newest first. */
   listKeys(): Promise<readonly ApiKey[]>;

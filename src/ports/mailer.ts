@@ -1,7 +1,6 @@
 import type { Mail, MailServer } from "../domain/mail.ts";
 
-/** Hands mail over to a server. */
 export interface Mailer {
-  /** Resolves when the server has taken it. Throws what the server, or the way to it, says. */
+  /** Resolves when the server has accepted the mail. Throws the error of the server or the network. */
   send(server: MailServer, mail: Mail): Promise<void>;
 }

@@ -4,14 +4,14 @@ export interface AuthorizationRequest {
   readonly client: OAuthClient;
   readonly authorizeUrl: string;
   readonly redirectUri: string;
-  /** Parameters beside those of the protocol, scopes among them. */
+  /** In addition to those of the protocol. Includes scopes. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A person is on the way to the provider; nobody else can finish it. */
+/** A login in progress. Only this object can finish it. */
 export interface Authorization {
   readonly url: string;
-  /** `callback`: the address that the provider has sent the person back to. */
+  /** `callback` is the URL of the provider's redirect. */
   finish(callback: string, signal: AbortSignal): Promise<TokenAnswer>;
 }
 
@@ -20,15 +20,15 @@ export interface DeviceAuthorization {
   readonly verificationUrl: string;
   readonly intervalMs: number;
   readonly expiresInMs: number;
-  /** `refused` with `authorization_pending` or `slow_down`: not yet. */
+  /** `refused` with `authorization_pending` or `slow_down` means that the user is not done. */
   poll(signal: AbortSignal): Promise<TokenAnswer>;
 }
 
-/** The token endpoints of third parties (RFC 6749, 7636, 8628). One that has not answered when a signal aborts is unreachable. */
+/** Token endpoints (RFC 6749, 7636, 8628). An aborted request counts as unreachable. */
 export interface OAuthServer {
   /** Authorization code with PKCE. */
   authorize(request: AuthorizationRequest): Promise<Authorization>;
-  /** Throws PD_OAUTH_FAILED when no device flow can begin. */
+  /** Throws PD_OAUTH_FAILED when the flow cannot start. */
   authorizeDevice(client: OAuthClient, request: { readonly deviceUrl: string; readonly scope: string }, signal: AbortSignal): Promise<DeviceAuthorization>;
   clientCredentials(client: OAuthClient, scope: string, signal: AbortSignal): Promise<TokenAnswer>;
   refresh(client: OAuthClient, refreshToken: string, signal: AbortSignal): Promise<TokenAnswer>;

@@ -1,11 +1,10 @@
 import type { Registry } from "../domain/registry.ts";
 
-/** The registries that components are found in. */
 export interface RegistryStore {
-  /** In the order in which they are asked. */
+  /** In search order. */
   listRegistries(): Promise<readonly Registry[]>;
-  /** The last in the order. Throws PD_CONFLICT when the name is taken. */
+  /** Appends to the order. Throws PD_CONFLICT when the name is taken. */
   saveRegistry(registry: Registry): Promise<void>;
-  /** Resolves to false when there is none. */
+  /** False when it does not exist. */
   deleteRegistry(name: string): Promise<boolean>;
 }

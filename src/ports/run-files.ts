@@ -1,7 +1,6 @@
 import type { RunId } from "../domain/ids.ts";
 import type { RunFile } from "../domain/run-files.ts";
 
-/** A part of a file that a step hands over. */
 export interface FilePart {
   readonly path: string;
   readonly at: number;
@@ -10,24 +9,21 @@ export interface FilePart {
   readonly isExecutable: boolean;
 }
 
-/** What the steps of one run keep in `/tmp` for those after them; it outlives their processes and the server. */
+/** Files in `/tmp` that the steps of a run share. They outlive processes and the server. */
 export interface RunFiles {
-  /** Whether a run has any. */
   has(run: RunId): Promise<boolean>;
-  /** Folders before what is in them. */
+  /** Folders come before their contents. */
   list(run: RunId): Promise<readonly RunFile[]>;
-  /** At most RUN_FILES.part bytes; fewer: the file ends there. Throws where there is no such file. */
+  /** At most RUN_FILES.part bytes. Fewer mean the end of the file. Throws when the file does not exist. */
   read(run: RunId, path: string, at: number): Promise<Uint8Array>;
   /**
-   * A file is there, or is another one, once its last part is. `writer`: tells those apart who write the same file. Throws
-   * PD_TOO_LARGE past RUN_FILES, PD_NOT_STORED on a full disk.
+   * The file appears, or is replaced, with its last part. `writer` separates concurrent writers. Throws beyond the
+   * limits of RUN_FILES, and on a full disk.
    */
   write(run: RunId, writer: string, part: FilePart): Promise<void>;
   makeFolder(run: RunId, path: string): Promise<void>;
-  /** A folder goes with all that is in it; what is not there is gone already. */
+  /** Removes a folder with its contents. Ignores a missing path. */
   remove(run: RunId, path: string): Promise<void>;
-  /** Nothing is left of a run. */
   drop(run: RunId): Promise<void>;
-  /** Those that have files. */
   runs(): Promise<readonly RunId[]>;
 }

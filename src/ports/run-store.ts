@@ -5,7 +5,7 @@ import type { Invocation, LogLine, Outcome, StateChanges } from "../domain/invoc
 import type { Trigger } from "../domain/trigger.ts";
 import type { StepCommit } from "./workflow-store.ts";
 
-/** What a source remembers, handed to the one host that may write it. */
+/** State of a source, for the one host that may write it. */
 export interface OpenedSource {
   /** Key → JSON text. */
   readonly state: Readonly<Record<string, string>>;
@@ -13,23 +13,21 @@ export interface OpenedSource {
   readonly fence: number;
 }
 
-/** All that one call did. */
 export interface RunCommit {
   readonly fence: number;
   readonly invocation: Invocation;
-  /** The trigger of the invocation as JSON text, where it is known already: a body of megabytes is written out once. */
+  /** JSON text when known, so that a large body is serialized once. */
   readonly triggerText?: string | undefined;
   readonly events: NewEvents;
   readonly postponed?: readonly NewPostponedEvent[] | undefined;
   readonly stateChanges: StateChanges;
-  /** What dedupe is to remember besides; absent: nothing. */
   readonly learned?: DedupeChange | undefined;
   readonly logs: readonly LogLine[];
-  /** The call was a step of a workflow. */
+  /** Set for a workflow step. */
   readonly step?: StepCommit | undefined;
 }
 
-/** What a call did after it had been committed. */
+/** Effects of a call after its commit. */
 export interface Addendum {
   readonly fence: number;
   readonly sourceId: DeployedId;
@@ -45,10 +43,9 @@ export interface Addendum {
   readonly outcome?: Outcome;
 }
 
-/** What a commit has stored. */
 export interface Committed {
   readonly events: readonly Event[];
-  /** Who got a delivery that is due. */
+  /** Listeners with a delivery that is due. */
   readonly listeners: readonly ListenerId[];
 }
 
@@ -62,53 +59,50 @@ export interface PendingRequest {
 
 export interface InvocationPage {
   readonly limit: number;
-  /** Only older ones than this. */
+  /** Exclusive. */
   readonly before?: InvocationId;
 }
 
-/** What is told of a call in short. */
 export type EndedCall = Pick<Invocation, "id" | "startedAt" | "durationMs" | "outcome">;
 
-/** Runs, and what they leave behind. */
 export interface RunStore {
-  /** Hands out what a source remembers, and a fence. Each call makes every earlier fence of this source stale: of two hosts the later one may write. */
+  /** Returns the state and a fence. All earlier fences become stale, so of two hosts the later one may write. */
   open(id: DeployedId): Promise<OpenedSource>;
   /**
-   * Events, cache, state, invocation, logs and a delivery for each listener in one transaction, and the pending
-   * request of the same id goes with it; so does the delivery that was its trigger. Durable when it resolves. Commits that wait at the same time share a transaction.
-   * Throws PD_NOT_STORED, having written nothing: when the fence is stale, when the disk is full. Throws PD_IN_DOUBT when
-   * the answer was lost: then `committed` tells what became of it, and until it has nothing may be run again.
+   * Writes the whole call in one transaction, with a delivery for each listener. Deletes the pending request of the
+   * same id and settles the delivery that triggered the run. Durable when it resolves. Throws PD_NOT_STORED, without
+   * writing, when the fence is stale or the disk is full. Throws PD_IN_DOUBT when the answer was lost. Then nothing may
+   * run again before `committed` has answered.
    */
   commit(run: RunCommit): Promise<Committed>;
   /**
-   * What became of a commit in doubt. `undefined`: it is not stored, and will not be. Throws PD_IN_DOUBT while nobody can
-   * tell. A store that always answers, as one in the same process, is never in doubt.
+   * Returns what a commit in doubt stored. Undefined when it is not stored and never will be. Throws PD_IN_DOUBT while
+   * that is unknown. A store in the same process is never in doubt.
    */
   committed(id: InvocationId): Promise<Committed | undefined>;
-  /** What is in doubt of it is not asked again: who wrote it gives its memory up and goes on from what is stored. */
+  /** If the outcome is in doubt, the caller must not retry. It drops its in-memory state and reloads it from the store. */
   append(addendum: Addendum): Promise<Committed>;
-  /** Keeps an acknowledged trigger until its run is committed. May be asked again: what is kept, or was committed, stays as it is. Throws PD_NOT_STORED when the source is gone. */
+  /** Keeps a trigger until its run is committed. Idempotent, also after the commit. Throws PD_NOT_STORED when the source is gone. */
   storePending(request: PendingRequest): Promise<void>;
-  /** Of these sources, in the order in which they came. */
+  /** In the order of arrival. */
   listPending(of: readonly DeployedId[]): Promise<readonly PendingRequest[]>;
 
   getInvocation(id: InvocationId): Promise<Invocation | undefined>;
   /** Newest first. */
   listInvocations(sourceId: DeployedId, page: InvocationPage): Promise<readonly Invocation[]>;
-  /** How the newest calls ended, newest first, without what they were called with. */
+  /** Newest first, without triggers. */
   listOutcomes(sourceId: DeployedId, limit: number): Promise<readonly EndedCall[]>;
   invocationLogs(id: InvocationId): Promise<readonly LogLine[]>;
 
   /** Key → JSON text. */
   readState(id: DeployedId): Promise<Readonly<Record<string, string>>>;
-  /** What an action keeps in `$.service.db`: key → JSON text. `action`: its key, or the hash of its code. */
+  /** `$.service.db` of an action, whose id is its key or the hash of its code. */
   readActionState(action: string): Promise<Readonly<Record<string, string>>>;
   writeActionState(action: string, changes: StateChanges): Promise<void>;
-  /** As it was after the last commit. */
   readCache(id: DeployedId): Promise<DedupeCache>;
   /**
-   * Writes past the component. With the fence of its owner, who tells its units; throws PD_NOT_STORED when that is stale.
-   * Without one every earlier fence becomes stale, so that an owner elsewhere begins anew with what is stored.
+   * Changes state outside a call. Throws PD_NOT_STORED when the fence is stale. The owner of the fence must inform its
+   * units. Without a fence, all fences become stale, so an owner elsewhere reloads the state.
    */
   writeState(id: DeployedId, changes: StateChanges, fence?: number): Promise<void>;
 }

@@ -7,16 +7,16 @@ export type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "setAs
 type AccountSecrets = Pick<Account, "id" | "credentials">;
 type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
 
-/** Exchanges the form in which secrets are kept. What somebody has changed since it was read stays as it is. */
+/** Replaces the stored form of secrets, unless they have changed since they were read. */
 export interface SecretStore {
   replaceSourceSecrets(before: SourceSecrets, after: SourceSecrets): Promise<void>;
   replaceWebhookSecrets(before: WebhookSecrets, after: WebhookSecrets): Promise<void>;
   replaceAccountCredentials(before: AccountSecrets, after: AccountSecrets): Promise<void>;
   replaceRegistryLocation(before: Registry, after: Registry): Promise<void>;
-  /** Of sources that are being deployed, too. */
+  /** Includes sources that are being deployed. */
   listSourceSecrets(): Promise<readonly SourceSecrets[]>;
-  /** Some of them, among which is one for each key that any part of any of them is sealed with, and one for each part that lies in clear, if there is one. */
+  /** A sample that covers every key in use, and text in clear of each part that has any. */
   sampleSourceSecrets(): Promise<readonly SourceSecrets[]>;
-  /** Nothing that was deleted or replaced is left in the files. */
+  /** Removes deleted and replaced data from the files. */
   scrub(): Promise<void>;
 }

@@ -1,22 +1,20 @@
 import type { SendResult } from "../domain/delivery.ts";
 
-/** A message as it leaves for a webhook. */
 export interface OutgoingMessage {
   readonly url: string;
-  /** Named in `webhook-id`. */
+  /** Sent as `webhook-id`. */
   readonly id: string;
-  /** The body: JSON text. */
+  /** JSON text. */
   readonly payload: string;
-  /** Each signs it, the first one first. */
+  /** All of them sign the message, in this order. */
   readonly secrets: readonly string[];
-  /** The source or workflow that has emitted it; empty for a test. */
+  /** Empty for a test. */
   readonly emitterId: string;
-  /** The name that it was emitted under; empty for the default channel. */
+  /** Empty for the default channel. */
   readonly eventName: string;
 }
 
-/** Sends messages to receivers. */
 export interface Sender {
-  /** Never rejects: what goes wrong is the result. Redirects are not followed, and an answer has 15 s to come. */
+  /** Never rejects. Does not follow redirects. The timeout is 15 s. */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>;
 }

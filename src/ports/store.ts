@@ -14,14 +14,13 @@ import type { SubscriptionStore } from "./subscription-store.ts";
 import type { TimerStore } from "./timer-store.ts";
 import type { WorkflowStore } from "./workflow-store.ts";
 
-/** How much of each source is kept. */
+/** Per source. */
 export interface Retention {
   readonly maxEvents: number;
   readonly maxInvocations: number;
   readonly maxAgeMs: number;
 }
 
-/** Everything that is kept, behind one port. */
 export interface Store
   extends
     ComponentStore,
@@ -37,27 +36,20 @@ export interface Store
     AccountStore,
     SecretStore,
     WorkflowStore {
-  /**
-   * Those of these that have kept something longer, or more of it, than `retention` allows, or that may have: only of them
-   * anything has to be removed. It writes nothing.
-   */
+  /** Returns those that may exceed `retention`. Only they need pruning. */
   findPrunable(ids: readonly (DeployedId | ListenerId)[], retention: Retention, now: number): Promise<readonly (DeployedId | ListenerId)[]>;
-  /**
-   * Removes a small step of what one source has kept longer, or more of, than `retention` allows. Pending requests and
-   * running instants stay. Resolves to the number of rows that went; 0: nothing is left to do.
-   */
+  /** Removes a small batch beyond `retention`, except pending requests and running instants. Returns the number of rows. 0 means done. */
   prune(sourceId: DeployedId, retention: Retention, now: number): Promise<number>;
-  /** Removes a small step of the runs of a workflow that have ended, by the same rules. Resolves to their number. */
+  /** Removes a small batch of ended runs, by the same rules. Returns their number. */
   pruneRuns(workflowId: WorkflowId, retention: Retention, now: number): Promise<number>;
-  /** Gives a small step of free space back to the disk. Resolves to what is left, in units of its own; 0: nothing. */
+  /** Gives some free space back to the disk. Returns what is left, in the store's own units. */
   shrink(): Promise<number>;
-  /** Removes a small step of the deliveries of a listener that are settled, by the same rules as invocations. */
+  /** Removes a small batch of settled deliveries, by the rules for invocations. */
   pruneDeliveries(listenerId: ListenerId, retention: Retention, now: number): Promise<number>;
-  /** What was accepted and is not done yet. */
   backlog(): Promise<Backlog>;
-  /** What each kind takes up on disk. It looks at everything: ask it seldom. */
+  /** Slow, because it reads everything. */
   usage(): Promise<readonly KindUsage[]>;
-  /** Copies everything into a new file, as it is at one moment; what is written meanwhile goes on. Secrets stay sealed. */
+  /** Copies the state of one moment while writes continue. Secrets stay sealed. */
   copyTo(target: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,7 +1,6 @@
 import type { DeployedId, InvocationId } from "../domain/ids.ts";
 import type { CatchUp, Schedule } from "../domain/schedule.ts";
 
-/** A timer prop of a deployed source and where it stands. */
 export interface Timer {
   readonly sourceId: DeployedId;
   readonly prop: string;
@@ -9,23 +8,23 @@ export interface Timer {
   readonly catchUp: CatchUp;
   /** Intervals count from here, epoch ms. */
   readonly anchorAt: number;
-  /** The next planned instant; absent when there is none any more. */
+  /** Omitted when the schedule has ended. */
   readonly nextAt?: number;
 }
 
-/** A timer whose row this program did not write so: it does not fire. */
+/** A timer whose row is damaged. It does not fire. */
 export interface UnreadableTimer {
   readonly sourceId: DeployedId;
   readonly prop: string;
   readonly problem: string;
 }
 
-/** What became of a planned instant, or of `count` of them in a row. */
+/** The outcome of a planned instant, or of `count` consecutive ones. */
 export interface TimerInstant {
   readonly sourceId: DeployedId;
   readonly prop: string;
   readonly plannedAt: number;
-  /** Last of the row; equals `plannedAt` for a single one. */
+  /** Equals `plannedAt` for a single instant. */
   readonly lastPlannedAt: number;
   readonly count: number;
   readonly state: "running" | "fired" | "coalesced" | "skipped";
@@ -33,22 +32,19 @@ export interface TimerInstant {
   readonly reason?: string;
 }
 
-/** The plan of all timers, and the ledger of their instants. */
 export interface TimerStore {
-  /** Of these sources. */
   listTimers(of: readonly DeployedId[]): Promise<readonly Timer[]>;
-  /** Those that a list of timers has left out and that still cannot be read. */
+  /** Timers that `listTimers` left out and that still cannot be read. */
   listUnreadableTimers(of: readonly DeployedId[]): Promise<readonly UnreadableTimer[]>;
   /**
-   * Moves a timer on from where it stands, and writes what becomes of the instants that are passed so, in one transaction:
-   * a `running` one becomes `fired` with the commit of its run. False, with nothing written: another host has moved it
-   * already. A timer that was replaced meanwhile keeps its new plan. Asked again for an instant that the same invocation
-   * has claimed already, it says true again.
+   * Moves a timer on and writes the passed instants, in one transaction. A `running` instant becomes `fired` with the
+   * commit of its run. False, without writing, when another host has already moved the timer. A replaced timer keeps
+   * its new plan. Idempotent for the same instant and invocation.
    */
   advance(timer: Timer, to: Timer, instants: readonly TimerInstant[]): Promise<boolean>;
-  /** A `running` instant ended without a run that could be stored. */
+  /** Ends a `running` instant whose run could not be stored. */
   settleInstant(instant: TimerInstant): Promise<void>;
-  /** Instants of these sources that are written down as running: on their host, or when it ended. */
+  /** Includes instants that were running when their host ended. */
   listRunning(of: readonly DeployedId[]): Promise<readonly TimerInstant[]>;
   /** Newest first. */
   listInstants(sourceId: DeployedId, limit: number): Promise<readonly TimerInstant[]>;

@@ -4,30 +4,29 @@ import type { JsonObject } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { RunState, StepRecord, WorkflowRun } from "../domain/workflow/run.ts";
 
-/** What a step of a workflow's code runs on. */
 export interface StepComponent {
   readonly namespace: string;
   readonly component: SavedComponent;
 }
 
-/** What a step did to its run; written in the transaction of its call. */
+/** Written in the transaction of the step's call. */
 export interface StepCommit {
-  /** As it is from now on. One that has ended meanwhile stays ended, and the step is noted all the same. */
+  /** An ended run stays ended, but the step is recorded. */
   readonly run: WorkflowRun;
   readonly record: StepRecord;
-  /** What third parties answered, as JSON text; absent: that is not recorded. */
+  /** Responses of third parties, as JSON text. */
   readonly recording?: string;
 }
 
 export interface RunPage {
   readonly limit: number;
-  /** Only older ones than this. */
+  /** Exclusive. */
   readonly before?: RunId;
-  /** Any of these; absent: all. */
+  /** Omitted for all. */
   readonly states?: readonly RunState[];
-  /** Only those that began then or later, epoch ms. */
+  /** Start of the run or later, epoch ms. */
   readonly since?: number;
-  /** Only those that no other run repeats. */
+  /** Only runs that no other run repeats. */
   readonly isLatest?: true;
 }
 
@@ -37,49 +36,43 @@ export interface WaitingStep {
   readonly path: string;
 }
 
-/** Runs of workflows. A workflow itself is a deployed component whose code is its folder. */
+/** A workflow is a deployed component whose code is its folder. */
 export interface WorkflowStore {
-  /** Newest first, without their code. */
+  /** Newest first, without code. */
   listWorkflows(): Promise<readonly StoredSource[]>;
-  /** Of a workflow's code. */
   stepComponents(code: SavedId): Promise<readonly StepComponent[]>;
 
   /**
-   * Writes a run that begins, with what it takes over of another, and settles the delivery that it came as: one message
-   * begins one run. Resolves to the run that the message has begun, which may be an earlier one. Throws
-   * PD_SOURCE_NOT_FOUND when the workflow is gone.
+   * Writes a run with the records that it copies, and settles its delivery. A message starts only one run, so an
+   * earlier run may be returned. Throws PD_SOURCE_NOT_FOUND when the workflow is gone.
    */
   beginRun(run: WorkflowRun, records: readonly StepRecord[]): Promise<WorkflowRun>;
-  /** Notes that a step which may not run twice is about to run. */
+  /** Stores a step's record outside a commit, for example before a step that must not run twice. */
   noteBegun(runId: RunId, record: StepRecord): Promise<void>;
-  /**
-   * Ends the wait of a step, once: `undefined` when it does not wait any more, or its run has ended. `request`: what has
-   * ended it, if not the time.
-   */
+  /** Ends a wait once. Undefined when the step no longer waits or its run has ended. */
   endWait(step: Pick<WaitingStep, "runId" | "path">, request?: JsonObject): Promise<StepRecord | undefined>;
-  /** What a run has come to without a step: that it waits, or has ended. One that has ended stays as it is. */
+  /** An ended run stays unchanged. */
   noteRun(run: WorkflowRun): Promise<void>;
-  /** False: it has ended already, or is not there. */
+  /** False when it has ended or does not exist. */
   cancelRun(id: RunId, at: number, reason: string): Promise<boolean>;
 
   getRun(id: RunId): Promise<WorkflowRun | undefined>;
   /** Newest first. */
   listRuns(workflowId: WorkflowId, page: RunPage): Promise<readonly WorkflowRun[]>;
   countRuns(workflowId: WorkflowId): Promise<Readonly<Record<RunState, number>>>;
-  /** How many runs of a workflow messages have begun since then, epoch ms. */
+  /** Started by messages since then, epoch ms. */
   countBegun(workflowId: WorkflowId, since: number): Promise<number>;
-  /** In the order in which they were noted last. */
+  /** In the order of their last change. */
   stepRecords(id: RunId): Promise<readonly StepRecord[]>;
-  /** Path of a step → what third parties answered it the last time, as JSON text. */
+  /** Step path → latest responses of third parties, as JSON text. */
   recordings(id: RunId): Promise<ReadonlyMap<string, string>>;
-  /** Forgets all of them. */
+  /** Of all runs. */
   dropRecordings(): Promise<void>;
-  /** Runs that were at work, oldest first. */
+  /** In the state `running`, oldest first. */
   listRunsAtWork(of: readonly DeployedId[]): Promise<readonly WorkflowRun[]>;
-  /** The step that waits for this token. */
   findWaiting(token: string): Promise<WaitingStep | undefined>;
-  /** When the first wait is over. */
+  /** When the first wait ends, epoch ms. */
   nextWaitEnd(): Promise<number | undefined>;
-  /** Those whose time has come, the longest due first. */
+  /** Waits whose time has come, longest due first. */
   listWaitsOver(now: number, limit: number): Promise<readonly WaitingStep[]>;
 }

@@ -1,6 +1,6 @@
 import type { PropKind } from "./prop-kind.ts";
 
-/** Shown to whoever configures; has no value. */
+/** Text for the user. Has no value. */
 export interface AlertProp {
   readonly kind: "alert";
   readonly name: string;

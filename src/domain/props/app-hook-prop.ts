@@ -1,12 +1,11 @@
 import type { PropKind, Reading } from "./prop-kind.ts";
 
-/** An endpoint that the user's own app at a third party posts its events to. */
+/** An endpoint to which the user's own third-party app posts events. */
 export interface AppHookProp {
   readonly kind: "app-hook";
   readonly name: string;
-  /** Which events are wanted; absent: all, or the component tells by a method. */
+  /** Omitted when all events are accepted, or a method names them. */
   readonly eventNames?: readonly string[];
-  /** `eventNames` is a method. */
   readonly namesByMethod?: true;
 }
 
@@ -20,7 +19,7 @@ export const appHookKind: PropKind<AppHookProp> = {
   hasEndpoint: true,
 };
 
-/** Names given in `static` count as those in `eventNames` (registry.md §3). */
+/** `static` is another spelling of `eventNames`. */
 function read(name: string, { raw }: Reading): AppHookProp {
   const names = raw["eventNames"] ?? raw["static"];
   if (raw["eventNamesByMethod"] === true) return { kind: "app-hook", name, namesByMethod: true };

@@ -2,10 +2,10 @@ import { type JsonValue, isJsonObject, isRecord, parseJson, textAsJson } from ".
 import { STARS, fieldTexts } from "../secrets.ts";
 import { type CheckedProp, type Input, type PropKind, type Reading, inputFacts, inputOf } from "./prop-kind.ts";
 
-/** A third-party app; the value is an account of it, or credentials. */
+/** The value is an account of the app, or credentials. */
 export interface AppProp extends Input {
   readonly kind: "app";
-  /** Name slug of the app. */
+  /** Name slug. */
   readonly app: string;
 }
 
@@ -40,19 +40,19 @@ function check(prop: AppProp, given: JsonValue | undefined): CheckedProp {
     };
   }
   if (isRecord(readable)) return { value: readable };
-  // It is not quoted: it may be a secret.
+  // The problem does not quote the value, which may be a secret.
   const isMeantAsJson = typeof given === "string" && given.trimStart().startsWith("{");
   const wanted = `wants the id or name of an account of ${prop.app} that is connected (pd accounts list ${prop.app}), or credentials as a JSON object`;
   return { problem: `${wanted}; ${isMeantAsJson ? "this is no whole JSON object" : "no account of it is called like this"}` };
 }
 
-/** The id of an account is no secret; of credentials only the names of their fields are shown. */
+/** Shows an account's id, and only the field names of credentials. */
 function starred(value: JsonValue): JsonValue | undefined {
   if (accountIdOf(value) !== undefined) return value;
   return isJsonObject(value) ? Object.fromEntries(Object.keys(value).map((field) => [field, STARS])) : undefined;
 }
 
-/** The account that the value of an app prop names; `undefined`: it holds the credentials themselves. */
+/** Undefined when the value holds the credentials themselves. */
 export function accountIdOf(value: JsonValue | undefined): string | undefined {
   const id = isJsonObject(value) ? value["authProvisionId"] : undefined;
   return typeof id === "string" ? id : undefined;

@@ -7,7 +7,6 @@ import { type CheckedProp, isNothing } from "./prop-kind.ts";
 export interface PropProblem {
   readonly prop: string;
   readonly problem: string;
-  /** Nothing was given: asking for it would help. */
   readonly isMissing: boolean;
 }
 
@@ -16,7 +15,7 @@ export interface CheckedProps {
   readonly problems: readonly PropProblem[];
 }
 
-/** Holds given values against declarations: defaults filled in, text turned into the declared type, every problem told. */
+/** Fills in defaults, converts text, and collects all problems. */
 export function checkProps(declared: readonly PropDeclaration[], given: JsonObject): CheckedProps {
   const values: ConfiguredProps = {};
   const problems: PropProblem[] = [];
@@ -38,20 +37,17 @@ function isSecretInput(prop: PropDeclaration): boolean {
   return prop.kind === "user" && prop.secret;
 }
 
-/** Problems end with the value that was given. */
+/** Removes a secret value from the end of a problem. */
 function withoutValue(problem: string): string {
   return problem.replace(/, not .*$/s, ", and it is something else");
 }
 
-/** Given values in their declared types, as far as they fit; what is not declared stays as it is. */
+/** Values that do not fit stay unchanged. */
 export function readableProps(declared: readonly PropDeclaration[], given: JsonObject): JsonObject {
   return { ...given, ...checkProps(declared, given).values };
 }
 
-/**
- * Those values that are what their declarations say where nobody fills them in. Schedules are none: a default that its
- * author changes leaves a schedule as it is (platform.md §3.3).
- */
+/** Returns the values that equal their defaults. Schedules do not follow a changed default, so they are left out. */
 export function defaultsAmong(declared: readonly PropDeclaration[], values: JsonObject): JsonObject {
   const { values: usual } = checkProps(
     declared.filter(({ kind }) => kind !== "timer"),
@@ -60,7 +56,6 @@ export function defaultsAmong(declared: readonly PropDeclaration[], values: Json
   return Object.fromEntries(Object.entries(values).filter(([name, value]) => Object.hasOwn(usual, name) && isSameJson(usual[name], value)));
 }
 
-/** Declarations whose defaults are these. */
 export function withDefaults(declared: readonly PropDeclaration[], defaults: JsonObject): readonly PropDeclaration[] {
   return declared.map((prop) => {
     if (prop.kind !== "user" || prop.default === undefined || !Object.hasOwn(defaults, prop.name)) return prop;
@@ -73,11 +68,11 @@ function checkProp(prop: PropDeclaration, given: JsonValue | undefined): Checked
   if (disabled === true) return {};
   const kind = kindOf(prop);
   const checked = kind.check === undefined ? withoutInput(prop, given) : kind.check(prop, given);
-  // Nobody can fill in what is not shown.
+  // The user cannot fill in a hidden prop.
   return checked.isMissing === true && hidden === true ? {} : checked;
 }
 
-/** What a list shows of one that the server fills, such as its endpoint, may be given back with the values. */
+/** Server-provided values, such as an endpoint, are displayed as objects. Callers may send those back. */
 function withoutInput(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
   if (isNothing(given) || kindOf(prop).isGivenByServer !== true) return {};
   const read = typeof given === "string" ? textAsJson(given) : given;

@@ -1,7 +1,7 @@
 import { type JsonValue, isJsonObject } from "../json.ts";
 import { type CheckedProp, type Input, type PropKind, inputFacts, inputOf, isNothing } from "./prop-kind.ts";
 
-/** A key-value store that several components share; the value is its name. */
+/** A shared key-value store. The value is its name. */
 export interface DataStoreProp extends Input {
   readonly kind: "data-store";
 }
@@ -16,7 +16,7 @@ export const dataStoreKind: PropKind<DataStoreProp> = {
   asking: { form: () => "a new name makes one", offers: "data-stores", isAskedAgain: false },
 };
 
-/** What the hosted platform's files call a data store: `{ storeId: ds_… }`. */
+/** The hosted platform's files contain `{ storeId: ds_… }`. */
 export function storeIdOf(value: JsonValue | undefined): string | undefined {
   const id = isJsonObject(value) ? value["storeId"] : undefined;
   return typeof id === "string" && id !== "" ? id : undefined;

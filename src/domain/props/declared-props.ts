@@ -3,10 +3,9 @@ import { storeIdOf } from "./data-store-prop.ts";
 import { type PropDeclaration, kindOf } from "./kinds.ts";
 import type { PropFacts } from "./prop-kind.ts";
 
-/** Prop name → what the user gave or a default said. */
 export type ConfiguredProps = JsonObject;
 
-/** Static props, with what `additionalProps` has added or changed (platform.md §4.3). */
+/** Dynamic props replace static props of the same name. */
 export function withDynamicProps(declared: readonly PropDeclaration[], dynamic: readonly PropDeclaration[]): readonly PropDeclaration[] {
   if (dynamic.length === 0) return declared;
   const byName = new Map(dynamic.map((prop) => [prop.name, prop]));
@@ -14,32 +13,29 @@ export function withDynamicProps(declared: readonly PropDeclaration[], dynamic: 
   return [...declared.map((prop) => byName.get(prop.name) ?? prop), ...dynamic.filter(({ name }) => !names.has(name))];
 }
 
-/** One entry of `configurable_props`. */
 export function propFacts(prop: PropDeclaration): PropFacts {
   return kindOf(prop).facts(prop);
 }
 
-/** Its user may configure it. */
 export function takesValue(prop: PropDeclaration): boolean {
   return kindOf(prop).check !== undefined;
 }
 
-/** Requests to the source's endpoint run it. */
 export function hasEndpoint(props: readonly PropDeclaration[]): boolean {
   return props.some((prop) => kindOf(prop).hasEndpoint === true);
 }
 
-/** Its user sets no value, whatever was configured for an earlier version. */
+/** The user cannot set the value, even when an earlier version allowed it. */
 export function isFixed(prop: PropDeclaration): boolean {
   return kindOf(prop).check === undefined || (prop.kind === "timer" && prop.isStatic);
 }
 
-/** Its value stands for something that has to be there, and that others have as well. */
+/** The value names something that must exist and may be shared. */
 export function isReference({ kind }: PropDeclaration): boolean {
   return kind === "app" || kind === "data-store";
 }
 
-/** Names of the data stores that these values give to a component: it reaches no others. */
+/** Names of the only data stores that the component may use. */
 export function dataStoresOf(props: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
   return props.flatMap(({ kind, name }) => {
     const store = kind === "data-store" ? (storeIdOf(configured[name]) ?? configured[name]) : undefined;
@@ -47,7 +43,7 @@ export function dataStoresOf(props: readonly PropDeclaration[], configured: Conf
   });
 }
 
-/** Names of the props that want a value and have none; what asks them for choices may need it. */
+/** Names of required props without a value, which choices of other props may need. */
 export function withoutValue(declared: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
   return declared.filter((prop) => takesValue(prop) && !isOptional(prop) && (configured[prop.name] ?? "") === "").map(({ name }) => name);
 }
@@ -57,7 +53,7 @@ function isOptional(prop: PropDeclaration): boolean {
   return optional === true || usual !== undefined;
 }
 
-/** Values that fit the declarations, made up: enough to configure a component that is only tried out. */
+/** Made-up values for a component that is only tried out. */
 export function sampleProps(declared: readonly PropDeclaration[]): JsonObject {
   const samples = declared.map((prop): [string, JsonValue | undefined] => [prop.name, kindOf(prop).sample?.(prop)]);
   return Object.fromEntries(samples.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));

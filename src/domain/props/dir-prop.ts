@@ -1,6 +1,6 @@
 import type { PropKind } from "./prop-kind.ts";
 
-/** Gives access to files under /tmp, which every run has here; has no value. */
+/** Gives access to /tmp, which every run has. Has no value. */
 export interface DirProp {
   readonly kind: "dir";
   readonly name: string;

@@ -3,7 +3,6 @@ import { type JsonObject, type JsonValue, isJsonObject, isRecord, textAsJson } f
 import { STARS, fieldTexts, textsIn } from "../secrets.ts";
 import { type CheckedProp, type Input, type PropKind, inputFacts, inputOf, isNothing } from "./prop-kind.ts";
 
-/** A request that the user describes and the component performs. */
 export interface HttpRequestProp extends Input {
   readonly kind: "http-request";
   readonly default?: JsonObject;
@@ -24,7 +23,7 @@ export const httpRequestKind: PropKind<HttpRequestProp> = {
   asking: { form: () => "JSON", isAskedAgain: false },
 };
 
-/** `{ url, method, headers, params, body, auth }` (platform.md §4.2); a text alone is the URL. */
+/** The value is `{ url, method, headers, params, body, auth }`, or the URL alone. */
 function check(prop: HttpRequestProp, given: JsonValue | undefined): CheckedProp {
   const readable = typeof given === "string" ? textAsJson(given) : given;
   const request = isNothing(readable) ? prop.default : typeof readable === "string" ? { url: readable } : readable;
@@ -44,7 +43,6 @@ function isSensitive({ name }: JsonObject): boolean {
   return SENSITIVE_HEADER.test(String(name));
 }
 
-/** A list of `{ name, value }`, or names and values (platform.md §4.2). */
 function headersOf({ headers }: JsonObject): JsonObject[] {
   if (isJsonObject(headers)) return Object.entries(headers).map(([name, value]) => ({ name, value }));
   return Array.isArray(headers) ? headers.filter(isJsonObject) : [];
@@ -62,7 +60,7 @@ function starredRequest(request: JsonObject): JsonObject {
   };
 }
 
-/** What signs a request in: the members of `auth`, with name and password as Basic has them, and sensitive headers. */
+/** Returns the strings to mask. */
 function requestTexts(request: JsonObject): string[] {
   const { type: _kind, ...auth } = isJsonObject(request["auth"]) ? request["auth"] : {};
   const { username, password } = auth;

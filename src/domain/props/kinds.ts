@@ -24,7 +24,6 @@ export type PropDeclaration =
   | TimerProp
   | UserProp;
 
-/** Every kind of prop that a component may declare. */
 const KINDS: { readonly [Kind in PropDeclaration["kind"]]: PropKind<Extract<PropDeclaration, { kind: Kind }>> } = {
   alert: alertKind,
   app: appKind,
@@ -41,12 +40,12 @@ const KINDS: { readonly [Kind in PropDeclaration["kind"]]: PropKind<Extract<Prop
 
 const BY_TYPE: ReadonlyMap<string, PropKind<PropDeclaration>> = new Map(Object.values(KINDS).flatMap((kind) => kind.types.map((type) => [type, kind])));
 
-/** What is known of the kind of a prop; to be asked about props of this kind alone. */
+/** Use the result only with props of this kind. */
 export function kindOf({ kind }: PropDeclaration): PropKind<PropDeclaration> {
   return KINDS[kind];
 }
 
-/** The kind that is declared with this type: what has no other one is user input. */
+/** Unknown types are user input. */
 export function kindOfType(type: string): PropKind<PropDeclaration> {
   return BY_TYPE.get(type) ?? userKind;
 }

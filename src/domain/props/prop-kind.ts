@@ -1,18 +1,16 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 
-/** What every prop that is declared has. */
 export interface Prop {
   readonly kind: string;
   readonly name: string;
 }
 
-/** What every prop that takes a value has (platform.md §4.3). */
 export interface Input {
   readonly name: string;
   readonly label?: string;
   readonly description?: string;
   readonly optional: boolean;
-  /** Not shown, so nobody can be asked for it. */
+  /** Not shown, so the user cannot be asked for it. */
   readonly hidden?: true;
   /** Its value is ignored. */
   readonly disabled?: true;
@@ -20,7 +18,7 @@ export interface Input {
   readonly reloadProps?: true;
 }
 
-/** What is told of a prop: type always explicit, functions as facts (platform.md §4.3). */
+/** A prop as the API shows it. Functions become flags. */
 export interface PropFacts {
   readonly name: string;
   readonly type: string;
@@ -30,7 +28,7 @@ export interface PropFacts {
   readonly hidden?: true | undefined;
   readonly disabled?: true | undefined;
   readonly reloadProps?: true | undefined;
-  /** Has no value, and is only shown. */
+  /** Has no value. */
   readonly readOnly?: true | undefined;
   readonly secret?: true | undefined;
   readonly default?: JsonValue | undefined;
@@ -51,72 +49,63 @@ export interface PropFacts {
   readonly sync?: boolean | undefined;
 }
 
-/** A declaration that is being read, and what is wrong or odd about it. */
 export interface Reading {
   readonly raw: Record<string, unknown>;
   readonly warnings: string[];
   readonly problems: string[];
 }
 
-/** A value that was given, held against its declaration: the value to keep, or a problem, or nothing. */
 export interface CheckedProp {
   readonly value?: JsonValue;
-  /** Ends with `, not <the value>` where it quotes it. */
+  /** Ends with `, not <value>`, which `checkProps` removes for secrets. */
   readonly problem?: string;
-  /** Nothing was given: asking for it would help. */
+  /** No value was given, so asking the user would help. */
   readonly isMissing?: boolean;
 }
 
-/** What others must not see of a value. */
 export interface SecretValue<P extends Prop> {
   isIn(prop: P, value: JsonValue): boolean;
-  /** As it is shown; asked only of values that hold a secret. */
+  /** Called only when `isIn` is true. */
   starred(value: JsonValue): JsonValue | undefined;
-  /** Texts that must not be seen in what a component prints. */
+  /** Strings to mask in a component's output. */
   texts(value: JsonValue): readonly string[];
 }
 
-/** How a person is asked for a value. */
 export interface Asking {
-  /** How a value is written that is no plain text. */
+  /** Format of an answer. */
   form?(facts: PropFacts): string | undefined;
-  /** What is wrong with an answer, as far as it can be told without the server; `undefined`: nothing. */
+  /** Returns what is wrong with an answer, without asking the server. */
   problem?(facts: PropFacts, answer: string): string | undefined;
-  /** What an answer stands for; without it, the text itself. */
+  /** Converts an answer. Without it, the value is the text. */
   read?(answer: string): JsonValue | undefined;
-  /** It names one of what is kept here, which are offered. */
+  /** The answer names an existing account or data store. */
   readonly offers?: "accounts" | "data-stores";
-  /** Its value is asked for again where all values are (`pd dev --prompt-all`). */
+  /** `pd dev --prompt-all` asks for it again. */
   readonly isAskedAgain: boolean;
 }
 
-/**
- * All that the program knows of one kind of prop; what a component sees as its value is made beside the component
- * (`sandbox/child/instance.ts`). The list of kinds is `kinds.ts`.
- */
+/** A kind of prop. `sandbox/child/instance.ts` creates the value that components see. */
 export interface PropKind<P extends Prop> {
   readonly kind: P["kind"];
-  /** Types by which components declare it. */
+  /** Values of `type` in declarations. */
   readonly types: readonly string[];
   read(name: string, reading: Reading): P;
-  /** As an entry of `configurable_props`. */
   facts(prop: P): PropFacts;
-  /** Without it, the prop takes no value from its user. */
+  /** Omitted when the user cannot set a value. */
   check?(prop: P, given: JsonValue | undefined): CheckedProp;
-  /** A value that fits, made up; `undefined`: it needs none. */
+  /** A made-up valid value. Undefined when none is needed. */
   sample?(prop: P): JsonValue | undefined;
-  /** What is shown as its value, where that is not what was configured. */
+  /** The displayed value, when not the configured one. */
   shown?(value: JsonValue | undefined, endpoint: string): JsonValue | undefined;
   readonly secret?: SecretValue<P>;
-  /** Without it, nobody is asked for a value. */
+  /** Omitted when the user is not asked. */
   readonly asking?: Asking;
   /** Requests to the source's endpoint run it. */
   readonly hasEndpoint?: true;
-  /** The server fills it by itself: a text or a number that is given for one was meant for something else. */
+  /** The server provides the value. A string or number from the user is a mistake. */
   readonly isGivenByServer?: true;
 }
 
-/** The members that every prop with a value may declare. */
 export function inputOf(name: string, raw: Record<string, unknown>): Input {
   return {
     name,

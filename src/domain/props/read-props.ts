@@ -7,7 +7,7 @@ export interface ReadProps {
   readonly warnings: readonly string[];
 }
 
-/** Reads prop declarations as the component's process reports them: plain data, propDefinitions resolved. */
+/** `raw` is the process's report, with propDefinitions resolved. */
 export function readProps(raw: unknown): ReadProps {
   const problems: string[] = [];
   const warnings: string[] = [];

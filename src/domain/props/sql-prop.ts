@@ -1,7 +1,7 @@
 import { type JsonValue, isRecord, textAsJson } from "../json.ts";
 import { type CheckedProp, type Input, type PropKind, type Reading, inputFacts, inputOf, isNothing } from "./prop-kind.ts";
 
-/** A query in the language of the app's database. */
+/** A query for the app's database. */
 export interface SqlProp extends Input {
   readonly kind: "sql";
   readonly app?: string;
@@ -22,7 +22,7 @@ function read(name: string, { raw }: Reading): SqlProp {
   return { kind: "sql", ...inputOf(name, raw), ...(typeof app === "string" ? { app } : {}) };
 }
 
-/** `{ value, query, params, usePreparedStatements }` (platform.md §4.2); a text alone is the query. */
+/** Accepts `{ value, query, params, usePreparedStatements }`, or the query alone. */
 function check(prop: SqlProp, given: JsonValue | undefined): CheckedProp {
   if (isNothing(given)) return prop.optional ? {} : { problem: `needs a query, e.g. ${prop.name}='select 1'`, isMissing: true };
   const readable = typeof given === "string" && given.trimStart().startsWith("{") ? textAsJson(given) : given;

@@ -6,11 +6,11 @@ export interface TimerProp {
   readonly kind: "timer";
   readonly name: string;
   readonly default: Schedule;
-  /** What the component wants of missed instants, unless the user says otherwise. */
+  /** The component's policy for missed instants. */
   readonly catchUp?: CatchUp;
-  /** What is wrong with the default that the code declares: it cannot run by that, and by a value of its user's it can. */
+  /** Why the declared default is unusable, so that the user must give a value. */
   readonly defaultProblem?: string;
-  /** A `static` schedule may not be changed by the user (platform.md §4.2). */
+  /** The user cannot change a `static` schedule. */
   readonly isStatic: boolean;
 }
 
@@ -59,12 +59,11 @@ function ownSettings({ default: schedule, catchUp }: TimerProp): TimerSettings {
   return { schedule, ...(catchUp === undefined ? {} : { catchUp }) };
 }
 
-/** As a timer is given. */
 function settingsValue({ schedule, catchUp }: TimerSettings): JsonObject {
   return { ...scheduleInput(schedule), ...(catchUp === undefined ? {} : { catchUp }) };
 }
 
-/** A schedule as it is shown has both members (platform.md §1.4). */
+/** A displayed schedule has both members, and one of them is `null`. */
 function bothMembers(value: JsonObject): JsonObject {
   return {
     cron: value["cron"] ?? null,
@@ -74,7 +73,7 @@ function bothMembers(value: JsonObject): JsonObject {
   };
 }
 
-/** `900` is every 900 s; what is no number and no JSON is a cron expression. */
+/** `900` means every 900 s. Other text is JSON or a cron expression. */
 function timerAnswer(answer: string): JsonObject | undefined {
   if (answer.trim() === "") return undefined;
   const given = parseJson(answer);

@@ -3,7 +3,7 @@ import { didYouMean } from "../did-you-mean.ts";
 import { STARS, textsAndNumbersIn } from "../secrets.ts";
 import { type CheckedProp, type Input, type PropFacts, type PropKind, type Reading, inputFacts, inputOf } from "./prop-kind.ts";
 
-/** The scalar types of user input props; `any` also stands for types this version does not know. */
+/** `any` also covers unknown types. */
 type ScalarType = "string" | "boolean" | "integer" | "object" | "any";
 
 export interface PropOption {
@@ -11,10 +11,9 @@ export interface PropOption {
   readonly value: JsonValue;
 }
 
-/** User input, asked for at deploy. */
 export interface UserProp extends Input {
   readonly kind: "user";
-  /** As declared, e.g. `string[]`. */
+  /** As declared, such as `string[]`. */
   readonly type: string;
   readonly scalar: ScalarType;
   readonly isArray: boolean;
@@ -23,17 +22,17 @@ export interface UserProp extends Input {
   readonly min?: number;
   readonly max?: number;
   readonly options?: readonly PropOption[];
-  /** Choices are asked for: `options` is a method, or the type has choices of its own. */
+  /** The choices come from a method or from the third party. */
   readonly remoteOptions: boolean;
-  /** The method wants what was typed. */
+  /** The method accepts a search text. */
   readonly useQuery?: true;
-  /** The value is kept with its label; code reads `{ label, value }`. */
+  /** The value is stored with its label. Code reads `{ label, value }`. */
   readonly withLabel?: true;
 }
 
 const SCALARS: readonly string[] = ["string", "boolean", "integer", "object", "any"];
 
-/** Types whose value is an id at a third party, and whose choices this program asks that party for (platform.md §4.2). */
+/** This program asks a third party for the choices. */
 const REMOTE_TYPES: readonly string[] = [
   "$.airtable.baseId",
   "$.airtable.tableId",
@@ -43,16 +42,15 @@ const REMOTE_TYPES: readonly string[] = [
   "$.discord.channel[]",
 ];
 
-/** Types of other kinds, for whoever has misspelt one. */
+/** For suggestions. */
 const DOLLAR_TYPES: readonly string[] = ["$.interface.timer", "$.interface.http", "$.interface.apphook", "$.service.db", ...REMOTE_TYPES];
 
-/** What only the hosted platform can offer, and what does the same here. */
+/** Types of the hosted platform, and what to use here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "$.interface.email": "declare $.interface.http instead, and have your mail provider post incoming mail to its endpoint",
   "$.interface.sse": "declare $.interface.timer or $.interface.http instead",
 };
 
-/** Also what is declared with a type that no other kind has. */
 export const userKind: PropKind<UserProp> = {
   kind: "user",
   types: SCALARS.flatMap((scalar) => [scalar, `${scalar}[]`]),
@@ -99,7 +97,6 @@ function read(name: string, { raw, warnings, problems }: Reading): UserProp {
   };
 }
 
-/** Why a type that begins like those of the platform cannot be had. */
 function whyNot(type: string): string {
   const near = ELSEWHERE[type] === undefined ? didYouMean(lastPart(type), DOLLAR_TYPES.map(lastPart)) : "";
   if (near !== "") return `is not known${near}`;
@@ -110,12 +107,11 @@ function lastPart(type: string): string {
   return type.split(".").at(-1) ?? "";
 }
 
-/** `any`, and types that nobody knows: whoever types a value may mean any JSON. */
 export function isOpenType(type: string): boolean {
   return type === "any" || !(type.endsWith("[]") || isScalar(type) || REMOTE_TYPES.includes(type));
 }
 
-/** Choices, each a value, `{ label, value }` or `{ __lv: { label, value } }`; `undefined` when it is no list. */
+/** A choice is a value, `{ label, value }` or `{ __lv: { label, value } }`. */
 export function readOptions(raw: unknown): readonly PropOption[] | undefined {
   if (!Array.isArray(raw)) return undefined;
   return raw.filter(isJsonValue).map(readOption);
@@ -147,7 +143,7 @@ function check(prop: UserProp, labelled: JsonValue | undefined): CheckedProp {
   return bad ?? { value: checked.flatMap((item) => (item.value === undefined ? [] : [item.value])) };
 }
 
-/** A number or a truth value that its author wrote as text arrives as what it is declared to be. */
+/** Converts a number or boolean that the author wrote as a string. */
 function defaultOf({ scalar, isArray }: UserProp, given: JsonValue): JsonValue {
   if (scalar !== "integer" && scalar !== "boolean") return given;
   if (isArray) return Array.isArray(given) ? given.map((item) => asScalar(scalar, item) ?? item) : given;
@@ -167,7 +163,7 @@ function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
   return { value: prop.withLabel === true ? labelled(prop, value) : value };
 }
 
-/** A choice may be any JSON, whatever the type of its prop. `undefined`: it is none that is an object or a list. */
+/** Returns a choice that is an object or a list, which every type may have. Undefined for other values. */
 function objectChoice({ options = [], remoteOptions }: UserProp, given: JsonValue): JsonValue | undefined {
   const value = plainValue(given) ?? given;
   const read = typeof value === "string" ? textAsJson(value) : value;
@@ -185,18 +181,18 @@ function isChoice({ value: choice }: PropOption, value: JsonValue): boolean {
   return isObject(choice) || isObject(value) ? isSameJson(choice, typeof value === "string" ? textAsJson(value) : value) : String(choice) === String(value);
 }
 
-/** With its label, as code that asked for one reads it; without a known label the value stands for it. */
+/** Without a known label, the value is the label. */
 function labelled({ options = [] }: UserProp, value: JsonValue): JsonValue {
   if (isLabelled(value)) return value;
   const known = options.find((option) => isChoice(option, value));
   return { __lv: { label: known?.label ?? (typeof value === "string" ? value : JSON.stringify(value)), value } };
 }
 
-/** The value in its declared type; text is read as the command line gives it. `undefined`: it does not fit. */
+/** Text is read as on the command line. Undefined when the value does not fit. */
 function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
   switch (scalar) {
     case "any":
-      // A text is one of the values that it takes: whoever means another one says so in JSON.
+      // A string is valid here, so it is not parsed as JSON.
       return given;
     case "string":
       if (isLabelled(given)) return given;
@@ -207,7 +203,7 @@ function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
     case "integer": {
       if (isLabelled(given)) return given;
       const number = typeof given === "number" ? given : typeof given === "string" && given.trim() !== "" ? Number(given) : Number.NaN;
-      // A greater one is not the one that was written.
+      // Larger numbers would be rounded.
       return Number.isSafeInteger(number) ? number : undefined;
     }
     case "object": {
@@ -217,7 +213,7 @@ function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
   }
 }
 
-/** `{ __lv: { label, value } }` → the value, in lists as well, and where one such pair holds the whole list. */
+/** Replaces `{ __lv: { label, value } }` with the value, also in and around lists. */
 export function withoutLabels(given: JsonValue): JsonValue {
   if (Array.isArray(given)) return given.map(withoutLabels);
   const labelled = isRecord(given) ? given["__lv"] : undefined;
@@ -226,13 +222,11 @@ export function withoutLabels(given: JsonValue): JsonValue {
   return plainValue(given) ?? given;
 }
 
-/** The value of a choice, with or without its label. */
 function plainValue(value: JsonValue): JsonValue | undefined {
   const labelled = isRecord(value) ? value["__lv"] : undefined;
   return isRecord(labelled) && isJsonValue(labelled["value"]) ? labelled["value"] : value;
 }
 
-/** A choice kept with its label, `{ __lv: { label, value } }` (platform.md §4.3 withLabel). */
 function isLabelled(value: JsonValue): boolean {
   return isRecord(value) && isRecord(value["__lv"]);
 }

@@ -1,14 +1,14 @@
-/** What text is read as when it is not UTF-8 and nobody says what it is: the charset of old Windows programs, in which every byte is a character. */
+/** Fallback for text that is not UTF-8. Old Windows programs use it, and every byte is valid. */
 export const OLD_CHARSET = "windows-1252";
 
-/** Characters of windows-1252 from 0x80 to 0x9f, as the WHATWG encoding standard has them. All others are those of latin1. */
+/** Characters 0x80 to 0x9f of windows-1252 (WHATWG). The rest equals latin1. */
 const OF_WINDOWS = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
 interface Decoder {
   decode(bytes: Uint8Array): string;
 }
 
-/** Node's own reads 0x80 to 0x9f as latin1 in some versions (nodejs/node#56542). */
+/** Some versions of Node decode 0x80 to 0x9f as latin1 (nodejs/node#56542). */
 const windows1252: Decoder = {
   decode: (bytes) => {
     const text = Buffer.from(bytes).toString("latin1");
@@ -16,7 +16,7 @@ const windows1252: Decoder = {
   },
 };
 
-/** The decoder of a charset by its label, such as `latin1`. `undefined`: there is none of this name. */
+/** Undefined for an unknown label. */
 function decoderOf(label: string): Decoder | undefined {
   try {
     const decoder = new TextDecoder(label.replace(/^cp-?(\d+)$/i, "windows-$1"), { fatal: true });
@@ -31,12 +31,12 @@ export function isCharset(label: string): boolean {
   return decoderOf(label) !== undefined;
 }
 
-/** A charset of more than one byte a character, in which ASCII is not what it is elsewhere. */
+/** Charsets in which an ASCII character takes several bytes. */
 export function isWideCharset(label: string): boolean {
   return /^(?:utf-?(?:16|32)|ucs-?[24]|unicode(?:fffe)?$)/i.test(label);
 }
 
-/** The text without a byte-order mark. `undefined`: there is no such charset, or the bytes are not of it. */
+/** Removes a byte-order mark. Undefined when the charset is unknown or the bytes are not valid. */
 export function decodedText(bytes: Uint8Array, label: string): string | undefined {
   try {
     return decoderOf(label)?.decode(bytes);
@@ -46,7 +46,7 @@ export function decodedText(bytes: Uint8Array, label: string): string | undefine
   }
 }
 
-/** With its byte-order mark. `undefined`: the bytes are not UTF-8. */
+/** Keeps a byte-order mark. Undefined when the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -56,14 +56,13 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The charset that a byte-order mark announces. */
 export function markedCharset([first, second, third]: Uint8Array): string | undefined {
   if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8";
   if (first === 0xff && second === 0xfe) return "utf-16le";
   return first === 0xfe && second === 0xff ? "utf-16be" : undefined;
 }
 
-/** UTF-16 without a mark: every other byte of the first characters is zero (RFC 4627, section 3), and a document begins so. */
+/** UTF-16 without a mark has zero bytes (RFC 4627, section 3). For texts that start like JSON or XML. */
 export function charsetByZeros(bytes: Uint8Array): string | undefined {
   const [one, two, three, four] = bytes;
   const begins = (byte: number | undefined): boolean => byte !== undefined && ["{", "[", "<", '"'].includes(String.fromCharCode(byte));
@@ -71,7 +70,7 @@ export function charsetByZeros(bytes: Uint8Array): string | undefined {
   return one === 0 && begins(two) && three === 0 && four !== 0 ? "utf-16be" : undefined;
 }
 
-/** What an XML document says of itself. That it says so in single bytes belies UTF-16. */
+/** Reads the XML declaration. Ignores UTF-16, which contradicts a declaration in single bytes. */
 export function xmlCharset(bytes: Uint8Array): string | undefined {
   const label = /^<\?xml[^>]{0,200}?encoding=["']([\w.:-]{1,40})["']/.exec(Buffer.from(bytes.subarray(0, 300)).toString("latin1"))?.[1];
   return label === undefined || isWideCharset(label) ? undefined : label;
@@ -79,11 +78,11 @@ export function xmlCharset(bytes: Uint8Array): string | undefined {
 
 export interface FieldText {
   readonly text: string;
-  /** Nothing has said what it is. */
+  /** No declared charset applied. */
   readonly isGuessed: boolean;
 }
 
-/** A field in the first of these charsets that it can be of, else UTF-8, else what old programs write. */
+/** Tries the charsets in order, then UTF-8, then `OLD_CHARSET`. */
 export function fieldText(bytes: Uint8Array, labels: readonly string[]): FieldText {
   for (const label of labels) {
     const text = decodedText(bytes, label);

@@ -6,7 +6,7 @@ interface Options {
 
 type Decompress = (bytes: Buffer, options: Options) => Promise<Buffer>;
 
-/** Node's own functions are asked for when a body is compressed: most never are, and a process that waits would have them in its memory. */
+/** Loads zlib on demand, to save memory in idle processes. */
 function zlibFunction(name: string): Decompress | undefined {
   // oxlint-disable-next-line no-restricted-globals -- it computes and does nothing else; a port for it would go through six files
   const found: unknown = Reflect.get(process.getBuiltinModule("node:zlib"), name);
@@ -17,7 +17,7 @@ function zlibFunction(name: string): Decompress | undefined {
     });
 }
 
-/** zlib with its header, as the standard has it, or without, as some clients send it. */
+/** Some clients omit the zlib header that the standard requires. */
 async function inflate(bytes: Buffer, options: Options): Promise<Buffer> {
   try {
     return await callOf("inflate")(bytes, options);
@@ -33,7 +33,7 @@ function callOf(name: string): Decompress {
   return found;
 }
 
-/** Node has zstd from 22.15 on. */
+/** zstd requires Node 22.15. */
 function decompressOf(coding: string): Decompress | undefined {
   switch (coding) {
     case "gzip":
@@ -50,11 +50,11 @@ function decompressOf(coding: string): Decompress | undefined {
   }
 }
 
-/** What clients write there although nothing is compressed. */
+/** Clients send these for bodies that are not compressed. */
 const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8", "binary", "7bit", "8bit"]);
 const MOST_CODINGS = 4;
 
-/** Names of codings in the order in which they were applied. */
+/** In the order of application. */
 export function codingsOf(header = ""): readonly string[] {
   return header
     .toLowerCase()
@@ -63,7 +63,7 @@ export function codingsOf(header = ""): readonly string[] {
     .filter((name) => !PLAIN.has(name));
 }
 
-/** The bytes as they were before they were compressed, or why that cannot be said. */
+/** Returns the problem when decompression fails. */
 export async function decompressed(bytes: Buffer, codings: readonly string[]): Promise<Buffer | { readonly problem: string }> {
   if (codings.length > MOST_CODINGS) return { problem: `it has ${codings.length} encodings, and may have ${MOST_CODINGS}` };
   let plain = bytes;

@@ -1,31 +1,27 @@
 import { decodedText } from "./charset.ts";
 
-/** The header `Content-Type`, as far as a body can be read by it. */
 export interface ContentType {
-  /** In lower case, without parameters. Empty when there is none. */
+  /** In lower case, without parameters. Empty when missing. */
   readonly type: string;
   /** Names in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Reads what clients send, also when it is not quite right: spaces for semicolons, quotes around it, a header that came twice. */
+/** Tolerates spaces instead of semicolons, quotes, and a repeated header. */
 export function readContentType(header = ""): ContentType {
   const [whole = "", type = ""] = /^[\s"']*([\w!#$&^.+*-]+\/[\w!#$&^.+*-]+)/.exec(header) ?? [];
   const [, bare = ""] = type === "" ? (/^\s*([^\s;,]+)/.exec(header) ?? []) : [];
   return { type: (type === "" ? bare : type).toLowerCase(), parameters: headerParameters(header.slice(whole.length)) };
 }
 
-/** It begins where a word does, and knows no run of spaces of any length: else a header of spaces would take for ever. */
+/** The lookbehind and the limited spaces prevent quadratic time for a header full of spaces. */
 const PARAMETER = /(?<![\w!#$&^.+*'-])([\w!#$&^.+*'-]+)[ \t]{0,8}=[ \t]{0,8}(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^;,]*))/g;
 
-/**
- * Parameters of a header by their names in lower case; the first of a name counts. Those in parts and with a charset of
- * their own (RFC 2231, RFC 8187: `name*0`, `name*`) come before the plain ones.
- */
+/** The first of a name counts. Extended parameters (RFC 2231, RFC 8187: `name*0`, `name*`) win over plain ones. */
 export function headerParameters(text: string): ReadonlyMap<string, string> {
   const plain = new Map<string, string>();
   for (const [, name = "", quoted, apostrophes, bare = ""] of text.matchAll(PARAMETER)) {
-    // Browsers of old send a whole path: only quotes and backslashes are escaped.
+    // Old browsers send a whole Windows path, so other backslashes stay.
     const value = quoted === undefined ? (apostrophes ?? bare.trim()) : quoted.replaceAll(/\\(["\\])/g, "$1");
     if (!plain.has(name.toLowerCase())) plain.set(name.toLowerCase(), value);
   }
@@ -44,7 +40,7 @@ function extended(plain: ReadonlyMap<string, string>, name: string): string | un
   }
 }
 
-/** `charset'language'text%20with%20bytes`; the first part names the charset for all. */
+/** Decodes `charset'language'text%20with%20bytes`. The first part names the charset. */
 function withCharset(parts: readonly { readonly text: string; readonly isEncoded: boolean }[]): string {
   const [, charset = "utf-8"] = parts[0]?.isEncoded === true ? (/^([^']*)'[^']*'/.exec(parts[0].text) ?? []) : [];
   const bytes = parts.map(({ text, isEncoded }, place) => {
@@ -65,7 +61,6 @@ export function isJsonType(type: string): boolean {
   return JSON_TYPES.test(type);
 }
 
-/** Text whose characters are of a charset. */
 export function isTextType({ type, parameters }: ContentType): boolean {
   if (/octet-stream|^(?:image|audio|video|font)\/(?!svg)|\/(?:pdf|zip|gzip|x-protobuf|protobuf|msgpack)$/.test(type)) return false;
   return type === "" || type.startsWith("text/") || type.endsWith("xml") || /javascript|ecmascript|graphql|yaml|json/.test(type) || parameters.has("charset");

@@ -1,7 +1,7 @@
 import { type FieldText, fieldText, isCharset, isWideCharset } from "./charset.ts";
 import { headerParameters, readContentType } from "./content-type.ts";
 
-/** A file of a form, with its bytes in a data URL. */
+/** The bytes are in a data URL. */
 export interface FormFile {
   readonly filename: string;
   readonly mimetype: string;
@@ -10,7 +10,7 @@ export interface FormFile {
 
 export interface ReadForm {
   readonly fields: readonly (readonly [name: string, value: string | FormFile])[];
-  /** Nothing has said what some of its text is. */
+  /** No declared charset applied to some text. */
   readonly isGuessed: boolean;
 }
 
@@ -21,14 +21,14 @@ interface Part {
 
 const [LF, CR, DASH, SPACE, TAB] = [10, 13, 45, 32, 9];
 
-/** Fields and files of `multipart/form-data`, or why there are none. `boundary`: as the header has it; absent: as the first line has it. */
+/** `boundary` defaults to that of the first line. */
 export function readMultipart(bytes: Buffer, boundary: string | undefined, mostParts: number): ReadForm | { readonly problem: string } {
   const mark = boundary ?? firstLineMark(bytes);
   if (mark === undefined || mark === "") return { problem: "it names no boundary" };
   const parts = partsOf(bytes, mark, mostParts);
   if ("problem" in parts) return parts;
   const fields = parts.map(fieldOf);
-  // What a field of this name says of all others (HTML, "multipart/form-data").
+  // This field gives the charset of the others (HTML, "multipart/form-data").
   const charset = fields
     .find(({ name }) => name === "_charset_")
     ?.content.toString("latin1")
@@ -55,7 +55,7 @@ function firstLineMark(bytes: Buffer): string | undefined {
   return line?.[1]?.trimEnd();
 }
 
-/** Split at the lines that are the boundary, whichever way they end. Works through the bytes once. */
+/** Accepts both line endings. Reads the bytes once. */
 function partsOf(bytes: Buffer, boundary: string, mostParts: number): readonly Part[] | { readonly problem: string } {
   const mark = Buffer.from(`--${boundary}`);
   const parts: Part[] = [];
@@ -73,7 +73,7 @@ function partsOf(bytes: Buffer, boundary: string, mostParts: number): readonly P
   return { problem: began < 0 ? "its boundary is nowhere in it" : "it ends in the middle of a part" };
 }
 
-/** A boundary stands at the beginning of a line, and nothing else is in that line. */
+/** A boundary must be alone on its line. */
 function delimiterAt(bytes: Buffer, at: number, length: number): { readonly end: number; readonly isLast: boolean; readonly isWindows: boolean } | undefined {
   if (at > 0 && bytes[at - 1] !== LF) return undefined;
   let end = at + length;
@@ -99,7 +99,7 @@ function partOf(bytes: Buffer): Part {
 
 interface Field {
   readonly name: string;
-  /** Absent: it is no file. */
+  /** Undefined unless the field is a file. */
   readonly filename: string | undefined;
   readonly type: ReturnType<typeof readContentType>;
   readonly content: Buffer;
@@ -110,14 +110,14 @@ function fieldOf({ head, content }: Part): Field {
   const told: FieldText = fieldText(head, []);
   const headers = headersOf(told.text);
   const parameters = headerParameters(headers.get("content-disposition") ?? "");
-  // Of a path the name of the file alone.
+  // Some clients send a path.
   const filename = parameters.get("filename")?.split(/[\\/]/).at(-1);
   const type = readContentType(headers.get("content-type"));
   const decoded = withoutTransferEncoding(content, headers.get("content-transfer-encoding"));
   return { name: parameters.get("name") ?? "", filename, type, content: decoded, isGuessed: told.isGuessed };
 }
 
-/** Names in lower case. A line goes on where the next one begins with a space, and where a quote is open. Looks at each line once. */
+/** A header continues when the next line starts with a space or a quote is open. Reads each line once. */
 function headersOf(text: string): ReadonlyMap<string, string> {
   const headers: { readonly name: string; readonly lines: string[] }[] = [];
   let isOpen = false;
@@ -133,7 +133,7 @@ function headersOf(text: string): ReadonlyMap<string, string> {
   return new Map(headers.map(({ name, lines }) => [name, lines.join("")]));
 }
 
-/** Mail programs encode what they send so; browsers never do. */
+/** Mail programs use these encodings. Browsers do not. */
 function withoutTransferEncoding(content: Buffer, encoding = ""): Buffer {
   const sent = content.toString("latin1");
   if (/^base64$/i.test(encoding) && /^[\w+/=\s]*$/.test(sent)) return Buffer.from(sent, "base64");

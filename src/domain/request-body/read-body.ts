@@ -7,20 +7,16 @@ import { readMultipart } from "./multipart.ts";
 import { codingsOf, decompressed } from "./content-encoding.ts";
 import { type ContentType, isJsonType, isTextType, readContentType } from "./content-type.ts";
 
-/** What a component sees as `event.body`. */
 export interface ReadBody {
-  /** Absent: the request had none. */
+  /** Omitted when the request had no body. */
   readonly body?: unknown;
-  /** Sentences for the log: what could not be read as it was announced, or had to be guessed. */
+  /** For the log: what could not be read as declared, or was guessed. */
   readonly notes: readonly string[];
 }
 
 type Sent = Pick<HttpTrigger, "headers" | "query" | "body" | "encoding">;
 
-/**
- * Reads a body as the sender's headers announce it. What cannot be read stays as it was sent, text or bytes, and a note
- * says why. Rules of the hosted platform: JSON is read under any text type, a form keeps its names as they are.
- */
+/** A body that cannot be read as declared stays as it was sent, with a note. As on the hosted platform, JSON in plain text is parsed. */
 export async function readBody(sent: Sent): Promise<ReadBody> {
   if (sent.body === "") return { notes: [] };
   const contentType = readContentType(sent.headers["content-type"]);
@@ -37,17 +33,16 @@ function bytesOf({ body, encoding }: Pick<Sent, "body" | "encoding">): Buffer {
   return Buffer.from(body, encoding);
 }
 
-/** A body that the sender wants to be handed over as the address of a file, as on the hosted platform. */
+/** As on the hosted platform, a sender may ask for the body as the URL of a file. */
 function wantsUpload({ headers, query }: Sent): boolean {
   return headers["x-pd-upload-body"] === "1" || /(?:^|&)pipedream_upload_body=1(?:&|$)/.test(query);
 }
 
-/** The address of a file that holds these bytes itself. `type`: as in the header `Content-Type`. */
 export function dataUrl(bytes: Buffer, type: string): string {
   return `data:${type === "" ? "application/octet-stream" : type.replaceAll(/[\s,]/g, "")};base64,${bytes.toString("base64")}`;
 }
 
-/** `sent`: text where it is UTF-8, else bytes. */
+/** `sent` is a string when it is UTF-8. */
 function readPlain(sent: string | Buffer, contentType: ContentType): ReadBody {
   const { type, parameters } = contentType;
   if (type === "multipart/form-data") return readMultipartForm(sent, parameters.get("boundary"));
@@ -55,22 +50,22 @@ function readPlain(sent: string | Buffer, contentType: ContentType): ReadBody {
   const isJson = isJsonType(type);
   if (!isJson && !isTextType(contentType)) return { body: sent, notes: [] };
   const { text, problem } = textOf(sent, contentType);
-  // Bytes that nobody has announced are no text.
+  // Bytes without a declared type need no note.
   if (text === undefined) return { body: sent, notes: type === "" ? [] : [`The body cannot be read as ${type}: ${problem ?? ""}`] };
   if (isJson) return readJson(text);
-  // Senders such as AWS SNS announce JSON as text. A number or a word stays the text that it is.
+  // Senders such as AWS SNS declare JSON as text. A number or word stays text.
   if ((type !== "" && type !== "text/plain") || !/^\s*[[{]/.test(text)) return { body: text, notes: [] };
   if (isTooComplex(text)) return readJson(text);
   return parseJson(text) === undefined ? { body: text, notes: [] } : readJson(text);
 }
 
-/** In the charset that is announced, by the header, a mark or the text itself. */
+/** The charset comes from a byte-order mark, the header, or the text itself. */
 function textOf(sent: string | Buffer, { type, parameters }: ContentType): { readonly text?: string; readonly problem?: string } {
   const named = parameters.get("charset");
   const isNamedUtf8 = named === undefined || /^utf-?8$/i.test(named);
   if (typeof sent === "string" && isNamedUtf8 && !sent.slice(0, 4).includes("\0") && !isOtherXml(sent, type)) return { text: withoutMark(sent) };
   const bytes = typeof sent === "string" ? Buffer.from(sent) : sent;
-  // Programs that keep their strings in UTF-16 say so, and send UTF-8.
+  // Some programs declare UTF-16 and send UTF-8.
   const isNoneOfIt = named !== undefined && isWideCharset(named) && typeof sent === "string" && !sent.includes("\0");
   const announced = isNoneOfIt ? undefined : named;
   const label = markedCharset(bytes) ?? announced ?? (type.endsWith("xml") ? xmlCharset(bytes) : undefined) ?? charsetByZeros(bytes) ?? "utf-8";
@@ -79,7 +74,7 @@ function textOf(sent: string | Buffer, { type, parameters }: ContentType): { rea
   return { problem: isCharset(label) ? `it is not in the charset ${label}` : `the charset ${JSON.stringify(label)} is not known here` };
 }
 
-/** Text that a document declares to be of another charset may be UTF-8 by chance. */
+/** Text in another charset may be valid UTF-8 by chance. */
 function isOtherXml(text: string, type: string): boolean {
   return type.endsWith("xml") && !/^utf-?8$/i.test(xmlCharset(Buffer.from(text.slice(0, 300))) ?? "utf-8");
 }
@@ -100,14 +95,14 @@ function readJson(text: string): ReadBody {
   }
 }
 
-/** A whole number that is another one once it is parsed. */
+/** Returns an integer that JavaScript would round. */
 function numberThatIsLost(text: string): string | undefined {
   for (const [, digits = ""] of text.matchAll(/[[:,]\s*(-?\d{16,400})(?=\s*[,\]}])/g))
     if (BigInt(digits) !== BigInt(Number(digits))) return digits.slice(0, 40);
   return undefined;
 }
 
-/** A flat object: brackets stay in the names. */
+/** Brackets stay in the names. */
 function readForm(sent: string | Buffer, named: string | undefined): ReadBody {
   const bytes = typeof sent === "string" ? Buffer.from(withoutMark(sent)) : sent;
   if (hasTooManyFields(bytes.toString("latin1")))
@@ -116,14 +111,15 @@ function readForm(sent: string | Buffer, named: string | undefined): ReadBody {
   const labels = [named, fieldOf(fields, "_charset_")].filter(isFormCharset);
   if (named !== undefined && !isCharset(named))
     return { body: sent, notes: [`The body cannot be read as a form: the charset ${JSON.stringify(named)} is not known here`] };
-  // PayPal says so what its form is. A field of this name may be anything: where the form is UTF-8 it says nothing.
+  // PayPal names its charset here. In other forms this field may mean anything, so it is ignored when the form is
+  // UTF-8. ISO-2022 always looks like UTF-8.
   const own = fieldOf(fields, "charset");
   const isOwn = isFormCharset(own) && (/^iso-2022/i.test(own) || !fields.every((pair) => pair.every((part) => utf8Text(part) !== undefined)));
   const { fields: body, isGuessed } = readFields(fields, isOwn ? [...labels.filter((label) => !/^utf-?8$/i.test(label)), own] : labels);
   return { body, notes: isGuessed ? [`The body is a form that is neither UTF-8 nor what it says, and was read as ${OLD_CHARSET}`] : [] };
 }
 
-/** The names of a form are ASCII, so it is of no charset that has more than a byte for those. */
+/** Names in a form are ASCII with one byte per character, so a wide charset is wrong. */
 function isFormCharset(label: string | undefined): label is string {
   return label !== undefined && isCharset(label) && !isWideCharset(label);
 }
@@ -132,7 +128,6 @@ function fieldOf(fields: readonly (readonly [name: Buffer, value: Buffer])[], wa
   return fields.find(([name]) => name.toString("latin1") === wanted)?.[1].toString("latin1");
 }
 
-/** The query of an address. */
 export function readQuery(query: string): { readonly fields: Record<string, string | string[]>; readonly notes: readonly string[] } {
   const { fields, isGuessed } = readFields(formFieldBytes(Buffer.from(query)), []);
   return { fields, notes: isGuessed ? [`The query is not UTF-8, and was read as ${OLD_CHARSET}`] : [] };
@@ -161,7 +156,7 @@ function readMultipartForm(sent: string | Buffer, boundary: string | undefined):
   };
 }
 
-/** A name given several times becomes a list. Names such as `__proto__` are names like all others. */
+/** `Object.fromEntries` makes `__proto__` an ordinary name. */
 function grouped<Value>(entries: Iterable<readonly [string, Value]>): Record<string, Value | Value[]> {
   const lists = new Map<string, Value[]>();
   for (const [name, value] of entries) {

@@ -1,36 +1,32 @@
 import { type JsonObject, type JsonValue, isSameJson } from "../json.ts";
 import type { CodeStep, ForEachStep, IfStep, ParallelStep, Step, SwitchStep } from "./workflow.ts";
 
-/** What is known of a step of a run once it is over: the part of its record that says what comes next. */
+/** The part of a finished step's record that decides what is next. */
 export interface StepResult {
-  /** What later steps read under its namespace: exports, and `$return_value`. */
+  /** What later steps read under its namespace. */
   readonly exports: JsonObject;
-  /** Of a branch which was taken, of a loop what it goes over. */
+  /** The value that selects a branch, or the items of a loop. */
   readonly decision?: JsonValue;
-  /** The run ends with it (`$.flow.exit`). */
+  /** The step called `$.flow.exit`, which ends the run. */
   readonly isExit?: true;
 }
 
-/** What a run does next: a step's code, or what a branch or a loop depends on. */
+/** A call of a step's code, or the evaluation of a branch or loop. */
 export interface StepCall {
-  /** Its place in this run, the same whenever the run is looked at: `2`, `3.then.0`, `4.[17].0`. */
+  /** Stable position in the run: `2`, `3.then.0`, `4.[17].0`. */
   readonly path: string;
   readonly step: CodeStep | IfStep | SwitchStep | ForEachStep;
-  /** Namespace → what it came to: all that has ended before it, with the items of the loops around it. */
+  /** By namespace: exports of the steps that ended before it, and items of enclosing loops. */
   readonly steps: JsonObject;
 }
 
-/** What a run comes to, as far as is known. */
 export interface Progress {
-  /** May begin now; those that have begun already are among them. */
+  /** Calls that may start, including those that have started. */
   readonly ready: readonly StepCall[];
   readonly isDone: boolean;
 }
 
-/**
- * What comes next in a run, from its file and what is known of its steps. Nothing else is remembered: after a crash the
- * same records lead to the same calls.
- */
+/** Returns what comes next in a run. The same records lead to the same calls, also after a crash. */
 export function advance(steps: readonly Step[], { results, trigger, loops = new Map() }: Known): Progress {
   const walk = new Walk(results, loops);
   const isOver = walk.sequence(steps, "", { trigger });
@@ -38,14 +34,14 @@ export function advance(steps: readonly Step[], { results, trigger, loops = new 
 }
 
 export interface Known {
-  /** By the paths of the steps. */
+  /** By path. */
   readonly results: ReadonlyMap<string, StepResult>;
   readonly trigger: JsonObject;
-  /** What earlier looks at the same run have found of its loops, by their paths: it is added to, and spares later ones to walk through all items. */
+  /** Finished items by loop path. Passing the map again saves walking through them. */
   readonly loops?: Loops;
 }
 
-/** Items of a loop that are over, from the first on without a gap, and what each came to. */
+/** Values of finished items, without gaps. */
 export type Loops = Map<string, JsonValue[]>;
 
 interface Decided {
@@ -64,7 +60,7 @@ class Walk {
     this.#loops = loops;
   }
 
-  /** True when all of it has ended. What it comes to is added to `scope`. */
+  /** Returns true when all steps have ended. Adds their exports to `scope`. */
   sequence(steps: readonly Step[], prefix: string, scope: JsonObject): boolean {
     for (const [index, step] of steps.entries()) {
       if (!this.#step(step, `${prefix}${index}`, scope)) return false;
@@ -95,7 +91,7 @@ class Walk {
     return isOver;
   }
 
-  /** Branches do not see each other, and what comes after them sees what each has come to. */
+  /** Branches do not see each other. Later steps see the exports of all. */
   #parallel({ namespace, branches }: ParallelStep, path: string, scope: JsonObject): boolean {
     const ends: JsonObject = {};
     let isOver = true;
@@ -108,7 +104,7 @@ class Walk {
     return isOver || this.isExit;
   }
 
-  /** A few items at a time, in their order. What its last step returned for each is what the loop comes to. */
+  /** Runs up to `concurrency` items at a time, in order. The result lists what the last step returned for each item. */
   #loop({ namespace, concurrency, steps }: ForEachStep, { path, decision }: Decided, scope: JsonObject): boolean {
     const items = Array.isArray(decision) ? decision : [];
     const values = this.#loops.get(path) ?? [];
@@ -130,19 +126,18 @@ function ifBranch({ whenTrue, otherwise }: IfStep, decision: JsonValue | undefin
   return decision === true ? ["then", whenTrue] : ["else", otherwise];
 }
 
-/** The decision is the value: a run that is repeated on a file with other cases takes the one that fits there. */
+/** The decision is a value, so a rerun on a changed file selects among the new cases. */
 function switchBranch({ cases, otherwise }: SwitchStep, decision: JsonValue | undefined): readonly [string, readonly Step[]] {
   const place = cases.findIndex(({ when }) => isSameJson(when, decision));
   return place < 0 ? ["default", otherwise] : [`case${place}`, cases[place]?.steps ?? []];
 }
 
-/** What the last step of a list has exported; `undefined`: the list is empty. */
 function lastExports(steps: readonly Step[], scope: JsonObject): JsonValue | undefined {
   const namespace = steps.at(-1)?.namespace;
   return namespace === undefined ? undefined : scope[namespace];
 }
 
-/** As the end of a block exports it on the hosted platform: later steps see this, and no step inside it. */
+/** As on the hosted platform, later steps see these exports and no inner steps. */
 function blockExports(ended: JsonValue | undefined): JsonObject {
   return ended === undefined ? {} : { $return_value: ended };
 }

@@ -1,9 +1,9 @@
 import { type ProcessGrant, granted } from "../process-grant.ts";
 import { type JsonObject, isJsonObject } from "../json.ts";
 
-/** What stands for the ids that a workflow's file brings from elsewhere, and what its triggers are here. */
+/** Maps the ids in a workflow's file to this server. */
 export interface WorkflowBinding {
-  /** By their place in the file: who emits what begins runs. Absent: nothing does yet. */
+  /** Ids of the emitters, in the order of the file's triggers. Undefined without an emitter. */
   readonly triggers: readonly (string | undefined)[];
   /** Id in the file → account of this server. */
   readonly accounts: Readonly<Record<string, string>>;
@@ -11,28 +11,25 @@ export interface WorkflowBinding {
   readonly sources: Readonly<Record<string, string>>;
   /** Id in the file → name of a data store of this server. */
   readonly stores: Readonly<Record<string, string>>;
-  /** Id in the file → schedule, as a timer is given, that the file does not tell. */
+  /** Id in the file → schedule, when the file does not contain it. */
   readonly schedules: Readonly<Record<string, JsonObject>>;
   readonly limits: WorkflowLimits;
-  /** While a change goes on: who may be heard by then, before it or after it. Whoever finds it cut off tidies up. */
+  /** Emitters before and after a change in progress. If it is cut off, the next start corrects their subscriptions. */
   readonly touched: readonly Heard[];
-  /** What was taken in the place of something else, and what is not there yet. */
   readonly warnings: readonly string[];
 }
 
-/** What its steps may take. Whoever deploys it says so, and the file does not. */
+/** Limits of its steps, set by the deployer and not by the file. */
 export interface WorkflowLimits extends Pick<ProcessGrant, "allowsAddons" | "memoryMb"> {
-  /** For one call of a step. Absent: as the file says. */
+  /** Per call. Omitted when the file's setting applies. */
   readonly timeoutSeconds?: number | undefined;
 }
 
-/** Who is listened to. */
 export interface Heard {
   readonly emitterId: string;
   readonly channel: string;
 }
 
-/** As a deployed component keeps it. */
 export function bindingValue({ triggers, accounts, sources, stores, schedules, limits, warnings, touched }: WorkflowBinding): JsonObject {
   return {
     triggers: triggers.map((id) => id ?? null),

@@ -3,10 +3,10 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { LIMITS } from "../limits.ts";
 import { type ExpressionEnd, endOfExpression } from "../javascript.ts";
 
-/** `{{…}}` in texts of a workflow: JavaScript, in which `steps` are the results so far (workflows.md §1). */
+/** `{{…}}` in a text is JavaScript, in which `steps` has the results so far. */
 type TextPart = { readonly kind: "text"; readonly text: string } | { readonly kind: "expression"; readonly source: string };
 
-/** What an expression has come to; absent: `undefined`, which JSON cannot say. */
+/** Without `value`, the result is `undefined`. */
 export interface ExpressionValue {
   readonly value?: JsonValue;
 }
@@ -14,8 +14,8 @@ export interface ExpressionValue {
 const [BEGIN, END] = ["{{", "}}"];
 
 /**
- * Expressions and what stands between them. Where an expression ends is what JavaScript says: braces in its texts, regular
- * expressions and comments are its own. What is no expression is text; `expressionProblem` tells of it.
+ * JavaScript decides where an expression ends, so braces in its strings, regular expressions and comments do not end
+ * it. Invalid expressions stay text.
  */
 export function partsOf(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
@@ -31,7 +31,7 @@ export function partsOf(text: string): readonly TextPart[] {
   return parts;
 }
 
-/** Why a text that has `{{` in it cannot be read; `undefined`: it can. */
+/** Undefined when all expressions are valid. */
 export function expressionProblem(text: string): string | undefined {
   for (let begin = text.indexOf(BEGIN); begin >= 0;) {
     const found = expressionAt(text, begin);
@@ -41,10 +41,9 @@ export function expressionProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Most expressions only walk through results, which needs no parser. */
+/** Most expressions are such paths. They need no parser. */
 const PLAIN_PATH = /\s*steps(?:\.[A-Za-z_$][\w$]*|\[\d{1,9}\])+\s*(?=\}\})/y;
 
-/** Where the braces are that end the expression that begins here. */
 function expressionAt(text: string, begin: number): ExpressionEnd {
   PLAIN_PATH.lastIndex = begin + BEGIN.length;
   const plain = PLAIN_PATH.exec(text);
@@ -58,14 +57,14 @@ function excerpt(text: string, from: number): string {
   return text.length > from + 80 ? `${text.slice(from, from + 80)}…` : text.slice(from);
 }
 
-/** Every expression of a value, once each. */
+/** Without duplicates. */
 export function expressionsIn(value: JsonValue): readonly string[] {
   const found = new Set<string>();
   for (const text of textsIn(value)) for (const part of partsOf(text)) if (part.kind === "expression") found.add(part.source);
   return [...found];
 }
 
-/** Every text of a value, names of members aside. */
+/** Names of members are not included. */
 export function* textsIn(value: JsonValue): Generator<string> {
   const waiting: JsonValue[] = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -75,14 +74,14 @@ export function* textsIn(value: JsonValue): Generator<string> {
 }
 
 /**
- * The value with what its expressions have come to. A text that is one expression becomes what that is, of any type, and
- * is left out where it is `undefined`. In a longer text it is written out: objects as JSON, `undefined` as nothing.
+ * A text that is one expression becomes its result, and is left out when that is `undefined`. In a longer text, objects
+ * become JSON and `undefined` becomes empty.
  */
 export function withExpressions(value: JsonValue, results: ReadonlyMap<string, ExpressionValue>): JsonValue | undefined {
   if (typeof value === "string") return filledText(value, results);
   if (Array.isArray(value)) return value.map((entry: JsonValue) => withExpressions(entry, results) ?? null);
   if (typeof value !== "object" || value === null) return value;
-  // A member may be called __proto__, which an assignment would lose.
+  // An assignment would lose a member named `__proto__`.
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member = null]): [string, JsonValue][] => {
       const made = withExpressions(member, results);
@@ -120,10 +119,7 @@ function writtenOut(value: JsonValue | undefined): string {
 const PATH = /^steps((?:\.[A-Za-z_$][\w$]*|\[\d{1,9}\]|\["[^"\\]*"\]|\['[^'\\]*'\])+)$/;
 const PART = /\.([A-Za-z_$][\w$]*)|\[(\d+)\]|\["([^"\\]*)"\]|\['([^'\\]*)'\]/g;
 
-/**
- * What an expression has come to that only walks through results, as most do. `undefined`: it has to be run to know, or
- * to know why it comes to nothing.
- */
+/** Evaluates a path through results. When undefined, the expression must run, also to report why it fails. */
 export function valueOfPath(expression: string, steps: JsonObject): ExpressionValue | undefined {
   const path = PATH.exec(expression)?.[1];
   if (path === undefined) return undefined;

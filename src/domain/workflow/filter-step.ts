@@ -1,16 +1,15 @@
 import { type JsonValue, isJsonObject } from "../json.ts";
 
 /**
- * The hosted platform's built-in Filter. An export has its rules as the prop `_filter` and no code: seen in public
- * exports, and documented nowhere. `continue: 'false'` ends the run when the rules match, any other value goes on only
- * then (a reading). Rules are `{ t: and | or, r: [...] }`, and `{ a, op, b }`.
+ * The hosted platform's built-in Filter. Exports contain its rules in the prop `_filter`, and no code. The format is
+ * taken from public exports. Rules are `{ t: and | or, r: [...] }` or `{ a, op, b }`. `continue: 'false'` is taken to
+ * end the run when the rules match. Other values end it when they do not match.
  */
 export const FILTER_PROP = "_filter";
 
-/** Operators whose meaning is known. */
 const OPERATORS: ReadonlySet<string> = new Set(["exist", "!exist"]);
 
-/** Why the rules cannot be followed; `undefined`: they can. */
+/** Undefined when the rules are supported. */
 export function filterProblem(given: JsonValue | undefined): string | undefined {
   if (!isJsonObject(given) || given["rules"] === undefined) return `${FILTER_PROP} wants rules`;
   return ruleProblem(given["rules"]);
@@ -27,7 +26,6 @@ function ruleProblem(rule: JsonValue): string | undefined {
   return `the operator ${JSON.stringify(op ?? null)} of ${FILTER_PROP} is not known here (${[...OPERATORS].join(", ")} are): write the step as if: "{{…}}" with then:, or as code that calls $.flow.exit`;
 }
 
-/** Its code. */
 export const FILTER_CODE = `export default defineComponent({
   name: "Filter",
   props: { ${FILTER_PROP}: { type: "any" } },

@@ -8,18 +8,18 @@ import { type Dependence, readChoice, readCondition, readItems } from "./conditi
 import { expressionProblem, textsIn } from "./expressions.ts";
 import { type Value, type WrittenScalar, YamlReader } from "./yaml-reader.ts";
 
-/** The schema of the hosted platform's export (workflows.md §1), which ours extends. */
+/** Schema of the hosted platform's export, which ours extends. */
 export const WORKFLOW_SCHEMA = "workflow/2022.04";
 
 export type WorkflowRead =
-  /** `warnings`: what is said in the file and does nothing. */
+  /** `warnings` are about parts without effect. */
   | { readonly kind: "valid"; readonly workflow: Workflow; readonly warnings: readonly FileProblem[] }
   | { readonly kind: "invalid"; readonly problems: readonly FileProblem[] };
 
-/** As the hosted platform documents them, but for the time a step has, which is per run there. */
+/** Defaults of the hosted platform, whose timeout is per run instead of per step. */
 const DEFAULTS: WorkflowSettings = { concurrency: 10, timeout: 300, isMailOptional: false, mailsErrors: false, records: false };
 
-/** The last two are what the hosted platform calls them. */
+/** The last two are the hosted platform's names. */
 const SETTINGS = [
   "error_notification",
   "concurrency",
@@ -33,21 +33,18 @@ const SETTINGS = [
   "lambda_timeout",
   "lambda_memory",
 ];
-/** What is said of a step beside what it does: notes to its author, and what the hosted editor keeps. */
+/** Notes to the author, and data of the hosted editor. */
 const NOTES = ["id", "note", "notes", "_props_cursor"];
 
 const MOST_STEPS = 1000;
 const MOST_DEPTH = 20;
 const DAY_SECONDS = 86_400;
-/** Names that `steps` has for other things. */
+/** These have another meaning in `steps`. */
 const RESERVED = new Set(["trigger", "__proto__", "constructor", "prototype"]);
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,99}$/;
 const REGISTRY_CODE = /^(\w+(?:-\w+)*)(?:@(\d+\.\d+\.\d+[\w.+-]*))?$/;
 
-/**
- * Reads `workflow.yaml`. What is wrong is told with its line, all of it at once. `isDeployed`: it was read before and runs,
- * so rules that have come since then refuse nothing of it.
- */
+/** Returns all problems together. With `isDeployed`, newer rules only warn. */
 export function readWorkflow(text: string, { isDeployed = false }: { readonly isDeployed?: boolean } = {}): WorkflowRead {
   const reader = new YamlReader(text);
   const workflow = reader.problems.length > 0 ? undefined : new WorkflowReader(reader, isDeployed).workflow();
@@ -116,7 +113,6 @@ class WorkflowReader {
     return this.#reader.wrong(value.line, `${what} is ${JSON.stringify(given)}; expected a day such as 2023-06-01`);
   }
 
-  /** `email: optional`, or `required`. */
   #isOptional(value: Value, what: string): boolean | undefined {
     const given = this.#reader.text(value, what);
     if (given === undefined || given === "optional" || given === "required") return given === undefined ? undefined : given === "optional";
@@ -156,7 +152,7 @@ class WorkflowReader {
     return from === undefined ? reader.wrong(value.line, "a trigger wants an id, http, schedule, source or workflow") : undefined;
   }
 
-  /** The hosted export names a schedule and does not tell it: without one of its own it waits to be given. */
+  /** The hosted export contains only a schedule's id. The deployer must give the schedule. */
   #scheduleTrigger(id: string | undefined, value: Value | undefined): WorkflowTrigger | undefined {
     const own = id === undefined ? {} : { id };
     if (value === undefined) return { kind: "schedule", ...own };
@@ -218,7 +214,7 @@ class WorkflowReader {
     };
   }
 
-  /** What a file in Python takes stands among its props. */
+  /** The props of a Python file are declared among its given props. */
   #pythonCode(path: string, { namespace, line, version, given: { props, propLines } }: PythonGiven): PythonCode | undefined {
     const declares: JsonObject = Object.fromEntries(Object.keys(props).flatMap((name) => (name === DECLARED ? [] : [[name, { type: "any", optional: true }]])));
     const listed = props[DECLARED] ?? [];
@@ -252,7 +248,7 @@ class WorkflowReader {
     return { props: Object.fromEntries(props), propLines: Object.fromEntries([...members].map(([name, { line }]) => [name, line])), written };
   }
 
-  /** What a rule refuses that was not always there. */
+  /** Rules that were added later only warn about deployed files. */
   #refuse(line: number, problem: string): void {
     if (this.#isDeployed) this.#reader.warn(line, problem);
     else this.#reader.wrong(line, problem);
@@ -346,7 +342,7 @@ class WorkflowReader {
     return (this.#reader.list(value, what) ?? []).flatMap((one) => read(one) ?? []);
   }
 
-  /** Results are found by these names, so each is there once. */
+  /** Results are found by namespace. */
   #checkNames(steps: readonly Step[]): void {
     const lines = new Map<string, number>();
     let count = 0;
@@ -369,7 +365,7 @@ interface PythonGiven extends Pick<CodeStep, "namespace" | "line"> {
   readonly given: Pick<CodeStep, "props" | "propLines" | "written">;
 }
 
-/** Where the hosted export lists the props of a step in Python (hosted-facts.md §1). */
+/** Here the hosted export lists the props of a Python step. */
 const DECLARED = "__configurableProps";
 
 function withoutDeclarations({ props, propLines, written }: PythonGiven["given"]): PythonGiven["given"] {
@@ -378,7 +374,7 @@ function withoutDeclarations({ props, propLines, written }: PythonGiven["given"]
   return { props: rest, propLines: lines, written: written.filter(({ path }) => path[0] !== DECLARED) };
 }
 
-/** `undefined`: one that does not run here. A step that names none is told by its file. */
+/** Undefined for an unsupported runtime. With `any`, the file decides. */
 function languageOf(runtime: string | undefined): { readonly name: "node" | "python" | "any"; readonly version?: string } | undefined {
   if (runtime === undefined) return { name: "any" };
   if (runtime.startsWith("nodejs")) return { name: "node" };
@@ -390,6 +386,6 @@ function languageOf(runtime: string | undefined): { readonly name: "node" | "pyt
 interface Inner {
   readonly namespace: string;
   readonly line: number;
-  /** Of the steps inside it. */
+  /** Of the steps inside. */
   readonly depth: number;
 }

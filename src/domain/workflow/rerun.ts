@@ -3,17 +3,16 @@ import type { RunId } from "../ids.ts";
 import type { StepRecord } from "./run.ts";
 import { type Step, everyStep, innerLists } from "./workflow.ts";
 
-/** Where a step stands in the paths of a run: `4.[].0` is in a loop. */
+/** Position of a step: `4.[].0` is in a loop. */
 interface Place {
   readonly pattern: string;
-  /** The loops around it, from the outside. */
+  /** Enclosing loops, outermost first. */
   readonly loops: readonly string[];
 }
 
 /**
- * What a run that repeats another takes over of it, for the file as it is now: what had ended before `from`, and what
- * does not depend on it; without `from` all that had ended. Steps are known by their namespaces, wherever they stand.
- * A step whose wait was cut off has not ended: nobody has agreed to what comes after it, and its time has not come.
+ * Returns the records that a rerun copies: finished steps before `from`, and steps that do not depend on it. Without
+ * `from`, all finished steps. Steps are matched by namespace. A step whose wait expired is not finished.
  */
 export function carriedOver(steps: readonly Step[], records: readonly StepRecord[], { from, of }: { from: string | undefined; of: RunId }): StepRecord[] {
   const places = placesOf(steps);
@@ -43,7 +42,7 @@ function placesOf(steps: readonly Step[]): ReadonlyMap<string, Place> {
   return places;
 }
 
-/** The path at this place with the items of the path that it had; `undefined`: it was in other loops. */
+/** Puts the loop indices of the old path into the pattern. Undefined when the number of loops differs. */
 function pathAt({ pattern }: Place, before: string): string | undefined {
   const items = [...before.matchAll(/\[(\d+)\]/g)].map(([, index = ""]) => index);
   const wanted = pattern.split("[]").length - 1;
@@ -51,7 +50,7 @@ function pathAt({ pattern }: Place, before: string): string | undefined {
   return pattern.replaceAll("[]", () => `[${items.shift() ?? ""}]`);
 }
 
-/** Namespaces of the step, of what comes after it, and of what lies inside those. Branches beside it are none of them. */
+/** Namespaces of the step, later steps, and their inner steps, but not of parallel branches. */
 function stepsFrom(steps: readonly Step[], from: string): Set<string> {
   const found = new Set<string>();
   const look = (list: readonly Step[]): boolean => {
@@ -68,14 +67,13 @@ function stepsFrom(steps: readonly Step[], from: string): Set<string> {
   return found;
 }
 
-/** What a step is, as far as it can change. */
 export interface StepFacts {
   readonly steps: readonly Step[];
-  /** Of a code step: what tells its code from another. */
+  /** Identifies the code of a code step. */
   readonly codeOf: (namespace: string) => string | undefined;
 }
 
-/** The first step, in the order of the file, that is not what it was; `undefined`: all are. */
+/** In file order. Undefined when no step changed. */
 export function firstChanged(before: StepFacts, after: StepFacts): string | undefined {
   const known = new Map([...everyStep(before.steps)].map((step) => [step.namespace, step]));
   for (const step of everyStep(after.steps)) {
@@ -85,7 +83,7 @@ export function firstChanged(before: StepFacts, after: StepFacts): string | unde
   return undefined;
 }
 
-/** What a step says itself, without the steps inside it and without its line. */
+/** Without inner steps and the line. */
 function factsOf(step: Step) {
   const { kind, namespace } = step;
   switch (step.kind) {

@@ -9,22 +9,17 @@ import { type UserProp, withoutLabels } from "../props/user-prop.ts";
 import { expressionsIn } from "./expressions.ts";
 import type { CodeStep } from "./workflow.ts";
 
-/** What is wrong with the props of a step, held against what its code declares. */
 export interface CheckedStep {
-  /** Each has the line of its prop. */
+  /** With the line of the prop. */
   readonly problems: readonly FileProblem[];
   readonly warnings: readonly FileProblem[];
 }
 
-/** What the hosted editor keeps among the props. */
 const EDITOR_PROP = "_props_cursor";
 
 type GivenStep = Pick<CodeStep, "namespace" | "line" | "props" | "propLines" | "written">;
 
-/**
- * Judges what the file itself says of a step: what is missing, what has no meaning, what is not declared. What an
- * expression comes to is known when the step runs, and what `additionalProps` declares then as well.
- */
+/** Checks the literal values. Results of expressions, and props from `additionalProps`, are unknown until the step runs. */
 export function checkStep(step: GivenStep, { props: declared, hasAdditionalProps }: ComponentDefinition): CheckedStep {
   const problems: FileProblem[] = [];
   const warnings: FileProblem[] = [];
@@ -60,15 +55,14 @@ export function checkStep(step: GivenStep, { props: declared, hasAdditionalProps
   return { problems, warnings };
 }
 
-/** Values of a step's props, and what of them does not fit and is handed over all the same. */
+/** `notes` are about values that do not fit and are passed on anyway. */
 export interface StepValues {
   readonly values: JsonObject;
   readonly notes: readonly string[];
-  /** Accounts and data stores that are missing or of another kind: without these nothing can run. */
+  /** Without these values, accounts or data stores, the step cannot run. */
   readonly fatal: readonly string[];
 }
 
-/** What a step is given in the place of what its file leaves out: defaults in which there are expressions. */
 export function withComputedDefaults(declared: readonly PropDeclaration[], props: JsonObject): JsonObject {
   const usual = declared.flatMap((prop): [string, JsonValue][] => {
     const { default: value } = propFacts(prop);
@@ -77,10 +71,7 @@ export function withComputedDefaults(declared: readonly PropDeclaration[], props
   return { ...props, ...Object.fromEntries(usual) };
 }
 
-/**
- * Values that a step runs with. `evaluated`: its props with what expressions came to. What the file writes out is read as
- * its prop wants it. What an expression came to stays what it is: the hosted platform converts nothing.
- */
+/** `evaluated` has the results of expressions, which are not converted, as on the hosted platform. Literals are converted to the type of the prop. */
 export function valuesOfStep(declared: readonly PropDeclaration[], step: Pick<CodeStep, "props" | "written">, evaluated: JsonObject): StepValues {
   const written = literals(declared, step);
   const values: JsonObject = {};
@@ -115,19 +106,19 @@ function isDisabled(prop: UserProp): boolean {
   return prop.disabled === true;
 }
 
-/** Of a list that is one text the list of that text; labels only where the prop wants them. */
+/** A string for a list prop becomes a list. Labels stay only with `withLabel`. */
 function exactValue(prop: UserProp, { given, evaluated }: { given: JsonValue | undefined; evaluated: JsonValue | undefined }): JsonValue | undefined {
   if (evaluated === undefined) return undefined;
   const plain = prop.withLabel === true ? evaluated : withoutLabels(evaluated);
   if (!prop.isArray) return plain;
   if (typeof plain === "string") return [plain];
-  // Beside an expression the file may write items out.
+  // A list in the file may mix literals and expressions.
   if (!Array.isArray(given) || !Array.isArray(plain)) return plain;
   const single = { ...prop, isArray: false };
   return plain.map((item, index) => (isComputed(given[index]) ? item : (checkProps([single], { [prop.name]: item }).values[prop.name] ?? item)));
 }
 
-/** What the file writes out, scalars as their props want them: `01067` is a text where the prop is one. */
+/** For a string prop, a scalar keeps its spelling, such as `01067`. */
 function literals(declared: readonly PropDeclaration[], { props, written }: Pick<CodeStep, "props" | "written">): JsonObject {
   const given: JsonObject = { ...props };
   for (const prop of declared) {
@@ -137,7 +128,7 @@ function literals(declared: readonly PropDeclaration[], { props, written }: Pick
   return given;
 }
 
-/** A text in the file is that text: only a JSON list, where a list is wanted, and a JSON object, where an object is, are read. */
+/** For a list prop, a JSON list is parsed, and other text is one item. */
 function literalOf(prop: UserProp, value: JsonValue): JsonValue {
   if (typeof value !== "string" || !prop.isArray || value === "") return value;
   const read = value.trimStart().startsWith("[") ? parseJson(value) : undefined;
@@ -159,11 +150,11 @@ function isSameNumber(text: string, value: number | boolean): boolean {
   if (typeof value === "boolean") return true;
   const digits = text.replaceAll("_", "");
   if (/^[-+]?0\d/.test(digits)) return false;
-  // An exponent or a fraction may say the same number in more than one way.
+  // A fraction or exponent has several spellings.
   return !/^[-+]?\d+$/.test(digits) ? !/\d{17,}/.test(digits) : Number.isSafeInteger(value);
 }
 
-/** Text that is no number where one is wanted, and its like: nothing that the code could make of it was meant. */
+/** Whether the code cannot use the value at all, such as text for a number. */
 function hasNoMeaning(prop: PropDeclaration, given: JsonValue | undefined): boolean {
   if (prop.kind === "app" || prop.kind === "data-store") return typeof given !== "object";
   if (prop.kind !== "user" || typeof given !== "string") return false;
@@ -172,7 +163,6 @@ function hasNoMeaning(prop: PropDeclaration, given: JsonValue | undefined): bool
   return prop.scalar === "object" && !prop.isArray;
 }
 
-/** An expression is in it somewhere. */
 function isComputed(value: JsonValue | undefined): boolean {
   return value !== undefined && expressionsIn(value).length > 0;
 }

@@ -2,19 +2,17 @@ import { type Document, YAMLMap, YAMLSeq, isMap, isSeq, parseDocument } from "ya
 import { PdError } from "../errors.ts";
 import { type JsonObject, isJsonObject } from "../json.ts";
 
-/** How a copy of a workflow differs from it (workflows.md §3, `POST /v1/workflows`). */
 export interface TemplateWishes {
   readonly name?: string | undefined;
-  /** Values that props of these steps get. */
   readonly steps: readonly { readonly namespace: string; readonly props?: JsonObject | undefined }[];
-  /** By their place in the file; a schedule as `timer`, or as what it holds. */
+  /** In the order of the file. A schedule is `timer`, or the props themselves. */
   readonly triggers: readonly { readonly props?: JsonObject | undefined }[];
 }
 
-/** Steps, triggers and values: each is looked for in the whole file. */
+/** Each one searches the whole file. */
 const MOST_WISHES = 1000;
 
-/** The text of `workflow.yaml` with other values; all else, comments too, stays. Throws PD_BAD_INPUT for what it does not have. */
+/** Returns the changed `workflow.yaml`, with its comments. Throws PD_BAD_INPUT for an unknown step or trigger. */
 export function withWishes(text: string, { name, steps, triggers }: TemplateWishes): string {
   const wished = [...steps, ...triggers].reduce((sum, { props = {} }) => sum + 1 + Object.keys(props).length, 0);
   if (wished > MOST_WISHES) throw new PdError("PD_BAD_INPUT", `Cannot copy the workflow with other props: these are more than ${MOST_WISHES}`);
@@ -45,7 +43,6 @@ function forgetId(document: Document, trigger: YAMLMap): void {
   if (id.startsWith("hi_") && !trigger.has("http")) trigger.set("http", document.createNode({}));
 }
 
-/** Looks through lists and maps of any depth. */
 function stepNamed(node: unknown, namespace: string): YAMLMap | undefined {
   if (isMap(node)) {
     if (node.get("namespace") === namespace) return node;

@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { Schedule } from "../schedule.ts";
 import type { WrittenScalar } from "./yaml-reader.ts";
 
-/** What is said in a workflow's file (workflows.md §1, and docs/workflows.md for what the hosted format leaves open). */
+/** Content of `workflow.yaml` (docs/workflows.md). */
 export interface Workflow {
   readonly name: string;
-  /** It is deployed without being started, as it was when it was exported. */
+  /** Deployed without being started. */
   readonly isInactive: boolean;
   readonly settings: WorkflowSettings;
   readonly triggers: readonly WorkflowTrigger[];
@@ -13,78 +13,73 @@ export interface Workflow {
 }
 
 export interface WorkflowSettings {
-  /** Runs at the same time; with 1 they keep their order. */
+  /** Concurrent runs. With 1 they keep their order. */
   readonly concurrency: number;
-  /** At most so many runs begin in each window. */
+  /** At most `runs` start per window. */
   readonly throttle?: { readonly runs: number; readonly seconds: number };
-  /** Requests to its endpoint are refused while so many messages wait; absent: none is. What sources emit always waits. */
+  /** Requests are rejected while this many messages wait. Events of sources always wait. */
   readonly queue?: number;
-  /** How often a failed step is tried again; absent: never. 0: nor does a step run twice that the end of the server cut off. */
+  /** Omitted means no retries. 0 also prevents rerunning a step that the server's end cut off. */
   readonly retries?: number;
-  /** How long one step may take, in seconds. */
+  /** Per step, in seconds. */
   readonly timeout: number;
-  /** What it had on the hosted platform, in MB. */
+  /** MB on the hosted platform. */
   readonly memory?: number;
-  /** A step whose e-mail does not leave has not failed. */
+  /** Unsent mail does not fail the step. */
   readonly isMailOptional: boolean;
-  /** The owner is sent a mail when a run fails. */
+  /** The owner gets a mail when a run fails. */
   readonly mailsErrors: boolean;
-  /** Packages of its steps that name no version are the newest of this day. Omitted: the newest. */
+  /** Unpinned packages are the newest of this day. Omitted for today's. */
   readonly packagesAsOf?: string;
-  /** Answers of third parties are kept, so that a run can be tried again without asking them. */
+  /** Keeps responses of third parties, to repeat runs without them. */
   readonly records: boolean;
 }
 
-/** What begins a run. */
 export type WorkflowTrigger =
-  | { readonly kind: "http"; readonly id?: string; /** Absent: not said. */ readonly customResponse?: boolean }
+  | { readonly kind: "http"; readonly id?: string; readonly customResponse?: boolean }
   | { readonly kind: "schedule"; readonly id?: string; readonly schedule?: Schedule }
-  /** Events of a source or of another workflow, by id or slug. */
+  /** Id or slug of the source or workflow. */
   | { readonly kind: "events"; readonly emitter: string; readonly channel: string };
 
-/** Where the code of a step comes from. */
 export type StepCode =
-  /** From the folder of the workflow. */
   | { readonly kind: "file"; readonly path: string }
-  /** The same in Python. */
   | PythonCode
-  /** Of a registry; without a version the newest. */
+  /** Without a version, the newest. */
   | { readonly kind: "registry"; readonly key: string; readonly version?: string };
 
 export interface PythonCode {
   readonly kind: "python";
   readonly path: string;
-  /** The version that the file asks for, as in `3.12`. */
+  /** Such as `3.12`. */
   readonly version?: string;
-  /** Props by name, as the file declares them under `__configurableProps`: the code has no place for that. */
+  /** Props from `__configurableProps`, because the code cannot declare them. */
   readonly declares: JsonObject;
 }
 
 export type Step = CodeStep | IfStep | SwitchStep | ParallelStep | ForEachStep;
 
 interface Named {
-  /** Later steps read its results as `steps.<namespace>`. */
+  /** Later steps read `steps.<namespace>`. */
   readonly namespace: string;
-  /** Where it stands in the file, from 1. */
+  /** In the file, from 1. */
   readonly line: number;
 }
 
 export interface CodeStep extends Named {
   readonly kind: "code";
   readonly code: StepCode;
-  /** Texts may hold `{{…}}`. */
+  /** Strings may contain `{{…}}`. */
   readonly props: JsonObject;
-  /** Where its props stand in the file, by name. */
+  /** Prop name → line. */
   readonly propLines: Readonly<Record<string, number>>;
-  /** Scalars of its props whose text says more than their value, such as `01067`; paths begin with the name of the prop. */
+  /** Scalars whose spelling matters, such as `01067`. Paths start with the prop. */
   readonly written: readonly WrittenScalar[];
-  /** Absent: as the workflow's settings say. */
+  /** Overrides the workflow's setting. */
   readonly retries?: number;
-  /** Its e-mail need not leave; absent: as the workflow's settings say. */
+  /** Overrides the workflow's setting. */
   readonly isMailOptional?: boolean;
 }
 
-/** One of two branches, by whether a condition holds: true, false, or a text that is one `{{…}}`. */
 export interface IfStep extends Named {
   readonly kind: "if";
   readonly condition: JsonValue;
@@ -106,14 +101,13 @@ export interface ParallelStep extends Named {
 
 export interface ForEachStep extends Named {
   readonly kind: "for_each";
-  /** A list, or a text with `{{…}}` that makes one. */
+  /** A list, or a string with a `{{…}}` that returns one. */
   readonly items: JsonValue;
-  /** Items that are worked on at the same time. */
   readonly concurrency: number;
   readonly steps: readonly Step[];
 }
 
-/** Steps of any depth, in the order of the file. */
+/** Includes inner steps, in the order of the file. */
 export function* everyStep(steps: readonly Step[]): Generator<Step> {
   for (const step of steps) {
     yield step;
@@ -121,7 +115,7 @@ export function* everyStep(steps: readonly Step[]): Generator<Step> {
   }
 }
 
-/** The lists of steps that a step has, by their names in the paths of a run. */
+/** `name` is used in the paths of a run. */
 export function innerLists(step: Step): readonly { readonly name: string; readonly steps: readonly Step[] }[] {
   switch (step.kind) {
     case "code":

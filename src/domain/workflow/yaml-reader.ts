@@ -3,25 +3,23 @@ import { type FileProblem, type YamlRead, readYaml } from "../bounded-yaml.ts";
 import { nearestTo } from "../did-you-mean.ts";
 import { type JsonValue, isJsonValue } from "../json.ts";
 
-/** A value of a YAML file that knows where it stands. */
 export interface Value {
   readonly node: ParsedNode | Node | null;
   readonly line: number;
 }
 
-/** A scalar whose text says more than its value. */
+/** A scalar whose spelling differs from its value, such as `01067`. */
 export interface WrittenScalar {
-  /** From the value that was asked for: names of maps, indices of lists. */
+  /** Names and list indices, from the value that was read. */
   readonly path: readonly (string | number)[];
   readonly line: number;
   readonly text: string;
   readonly value: number | boolean;
 }
 
-/** Reads values of a YAML file, and collects what is wrong with them. */
+/** Methods return undefined and add a problem for a value of the wrong type. */
 export class YamlReader {
   readonly problems: FileProblem[];
-  /** What is said and does nothing. */
   readonly warnings: FileProblem[] = [];
   readonly root: Value;
   readonly #read: YamlRead;
@@ -37,14 +35,12 @@ export class YamlReader {
     return undefined;
   }
 
-  /** Members by name; `undefined`, with a problem, for what has none. */
   members(value: Value, what: string): ReadonlyMap<string, Value> | undefined {
     const { node, line } = value;
     if (!isMap(node)) return this.wrong(line, `${what} wants names with values, as in name: value`);
     return new Map(node.items.map((pair) => [this.#nameOf(pair), this.#valueOf(pair, line)]));
   }
 
-  /** `undefined`, with a problem, for what is no list. */
   list(value: Value, what: string): readonly Value[] | undefined {
     const { node, line } = value;
     if (!isSeq(node)) return this.wrong(line, `${what} wants a list`);
@@ -75,7 +71,6 @@ export class YamlReader {
     return isFine ? found : this.wrong(value.line, `${what} wants a whole number from ${least} to ${most}`);
   }
 
-  /** Anything that JSON can say. */
   json({ node, line }: Value, what: string): JsonValue | undefined {
     const found: unknown = node === null || this.#read.kind === "refused" ? null : node.toJS(this.#read.document);
     return isJsonValue(found) ? found : this.wrong(line, `${what} wants a value that JSON can say`);
@@ -85,7 +80,6 @@ export class YamlReader {
     this.warnings.push({ line, problem });
   }
 
-  /** Members that nobody has asked for do nothing, and that is said. */
   warnOfOthers(members: ReadonlyMap<string, Value>, known: readonly string[], what: string): void {
     const others = [...members].filter(([name]) => !known.includes(name));
     const nearest = nearestTo(
@@ -96,7 +90,7 @@ export class YamlReader {
       this.warnings.push({ line, problem: `${what} has no ${name}${nearest[index] ?? ""}: it does nothing` });
   }
 
-  /** Numbers and truth values that JSON would write otherwise than the file does: `3.10`, `01067`, `True`. */
+  /** Numbers and booleans that JSON spells differently: `3.10`, `01067`, `True`. */
   writtenOtherwise({ node, line }: Value): readonly WrittenScalar[] {
     const found: WrittenScalar[] = [];
     const look = (inner: unknown, path: readonly (string | number)[], before: number): void => {
