@@ -1,11 +1,11 @@
-// Builds dist/ui: the web page, whose files are named by their content and lie there packed as well.
+// Builds the web page in dist/ui.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-/** The client of the API speaks with the browser's own fetch. */
+/** Makes the API client use the browser's fetch. */
 const browserHttp = {
   name: "browser-http",
   setup({ onResolve }) {
@@ -20,7 +20,6 @@ function pack(path, bytes) {
   writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
 }
 
-/** Writes the page into a folder; resolves to what went into it. */
 export async function buildPage(folder) {
   const { outputFiles, metafile } = await build({
     entryPoints: { main: "src/ui/main.tsx" },
@@ -48,7 +47,7 @@ export async function buildPage(folder) {
   pack(join(folder, "assets", iconName), icon);
   const entries = Object.keys(metafile.outputs).filter((path) => basename(path).startsWith("main-"));
   const named = (type) => basename(entries.find((path) => extname(path) === type) ?? "");
-  // What the entry imports is fetched beside it, and not after it.
+  // Preloads fetch the entry's imports in parallel with the entry.
   const entry = entries.find((path) => extname(path) === ".js") ?? "";
   const beside = metafile.outputs[entry].imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => basename(path));
   const preloads = beside.map((name) => `<link rel="modulepreload" href="/assets/${name}" />\n    `).join("");

@@ -1,4 +1,4 @@
-// Leaves in dist/types what the entries of the package need, and puts the types of zod beside it: whoever installs the package installs no other for its types.
+// Removes unneeded files from dist/types and copies zod's types there, so that users need not install zod.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
@@ -9,7 +9,7 @@ const ZOD = dirname(createRequire(import.meta.url).resolve("zod/package.json"));
 const VENDOR = join(TYPES, "vendor", "zod");
 const IMPORT = /((?<!")\bfrom\s+|\bimport\s*\(?\s*)"([@\w./:-]+)"/g;
 
-/** Files that a file of types imports; `undefined`: a package that comes with Node. */
+/** Returns the imported declaration file, or undefined for other packages and Node's modules. */
 function fileOf(specifier, importer) {
   if (specifier === "zod") return join(ZOD, "index.d.ts");
   if (specifier.startsWith("zod/")) return join(ZOD, specifier.slice("zod/".length), "index.d.ts");
@@ -17,7 +17,6 @@ function fileOf(specifier, importer) {
   return join(dirname(importer), specifier.replace(/(\.d)?\.(ts|js)$/, ".d.ts"));
 }
 
-/** Where a file lies in the package. */
 function placeOf(path) {
   return path.startsWith(ZOD) ? join(VENDOR, relative(ZOD, path)) : path;
 }
@@ -31,7 +30,7 @@ for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
   const text = readFileSync(importer, "utf8").replaceAll(IMPORT, (whole, before, specifier) => {
     const file = fileOf(specifier, importer);
     if (file === undefined && !specifier.startsWith("node:")) throw new Error(`${importer} wants the types of ${specifier}, which nobody installs`);
-    // Comments show imports as well, of files that are none.
+    // Import examples in comments match IMPORT too.
     if (file === undefined || !existsSync(file)) return whole;
     waiting.push(file);
     const from = relative(dirname(place), placeOf(file)).replace(/\.d\.ts$/, ".js");

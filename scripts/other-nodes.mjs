@@ -1,6 +1,6 @@
-// Runs what depends on the version of Node on others than this one: stores, processes of components, the command.
+// Runs the tests that depend on the Node version with other Node versions.
 //   node scripts/other-nodes.mjs [--smoke] [22 24 26]
-// --smoke: a few of them, on the newest alone.
+// --smoke runs few tests, by default on the newest version only.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -31,7 +31,7 @@ const ALL = [
 ];
 const PROJECTS = ["promises", "node", "installs", "deaths"].flatMap((name) => ["--project", name]);
 
-/** The folder of a Node of this version, which the package `node` brings. */
+/** Folder of a Node binary, installed from the npm package `node`. */
 function folderOf(version) {
   const folder = join(root, "node_modules", ".cache", "nodes", version);
   const bin = join(folder, "node_modules", "node", "bin");
@@ -42,7 +42,7 @@ function folderOf(version) {
   return bin;
 }
 
-/** npm looks for the settings of the machine beside the Node that runs it, and another Node has none there. */
+/** npm looks for the global config beside the Node binary, where the other Nodes have none. */
 const npm_config_globalconfig = execFileSync("npm", ["config", "get", "globalconfig"], { encoding: "utf8" }).trim();
 
 const failed = versions.filter((version) => {
@@ -52,7 +52,7 @@ const failed = versions.filter((version) => {
   process.stdout.write(`== Node ${execFileSync(node, ["--version"], { encoding: "utf8" })}`);
   const run = (args) => spawnSync(node, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args], { cwd: root, env, stdio: "inherit" }).status === 0;
   const areKept = run([...PROJECTS, ...(isSmoke ? SMOKE : ALL)]);
-  // The process of a component there, driven from here: each Node has modules and flags of its own.
+  // Attacks component processes too, because each Node version has different modules and flags.
   return !run(["--project", "attack", "attack/other-nodes.test.ts"]) || !areKept;
 });
 if (failed.length > 0) console.log(`failed on Node ${failed.join(", ")}`);

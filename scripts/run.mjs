@@ -1,4 +1,4 @@
-// Runs a TypeScript file of this project: node scripts/run.mjs <file> [words for it]. Node 20 does not read TypeScript.
+// node scripts/run.mjs <file> [arguments]  Runs a TypeScript file. Node 20 cannot run TypeScript.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,11 +1,11 @@
-// Runs everything that CI has no time for, one part after the other, and prints a table of what came of it.
+// Runs all checks, including those too slow for CI.
 //   npm run verify                      all parts
 //   npm run verify -- --only page,attack
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 
 const vitest = (project, ...more) => ["npx", "vitest", "run", "--project", project, ...more];
-/** A number that differs from run to run; it is printed, and `--seed` of the torture repeats the run. */
+/** Printed with the command, so that a failed torture run can be repeated. */
 const seed = () => String(Date.now() % 1_000_000_000);
 
 const PARTS = {

@@ -1,8 +1,6 @@
-// The licences of the packages whose code is bundled into dist: they want to go where the code goes.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Folders of the packages that files come from, such as `node_modules/@scope/name`. */
 function packagesOf(metafiles) {
   const paths = metafiles.flatMap(({ inputs }) => Object.keys(inputs));
   const found = paths.flatMap((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []);
@@ -14,12 +12,11 @@ function licenceOf(folder) {
   return file === undefined ? "" : readFileSync(join(folder, file), "utf8").trim();
 }
 
-/** The text of a licence, without the line that says whose it is. */
 function bodyOf(text) {
   return text.replace(/^[^]*?(?=Permission is hereby granted)/, "");
 }
 
-/** Some packages name their licence and leave its text out: it is that of others under the same licence, with their author. */
+/** Some packages lack their licence text. Returns the text of another package with the same licence and this author's name. */
 function standsFor({ license, author, repository, name }, texts) {
   const holder =
     (typeof author === "string" ? author : author?.name) ?? `the authors of ${typeof repository === "string" ? repository : (repository?.url ?? name)}`;

@@ -1,4 +1,4 @@
-// Writes the man page and the reference of all commands, made of what the commands declare: <man page> [reference].
+// node scripts/run.mjs scripts/write-manual.ts <man page> [reference]
 import { readFileSync, writeFileSync } from "node:fs";
 import { commandPage } from "./manual/command-page.ts";
 import { readManual } from "./manual/command-facts.ts";

@@ -19,7 +19,7 @@ import { runCommand } from "./system/run-command.ts";
 
 const NPM_TIMEOUT_MS = 20_000;
 
-/** What is right and wrong with the machine. `serverVersion`: of the server that runs on the home; absent: none does. It changes nothing but that there is a home. */
+/** `serverVersion` is undefined when no server runs. Creates a missing home and changes nothing else. */
 export async function checkMachine(settings: Settings, serverVersion: string | undefined): Promise<readonly Finding[]> {
   const { home } = settings;
   const problem = await makeHome(home)
@@ -65,10 +65,10 @@ function driverFacts(): MachineFacts["driver"] {
   }
 }
 
-/** The file is there, and may not be opened, or somebody else is at it. */
+/** Errors that do not mean a damaged database. */
 const UNREADABLE = /^(SQLITE_(CANTOPEN|BUSY|LOCKED|PERM|AUTH|READONLY|IOERR)|E[A-Z]+$)/;
 
-/** Only read: a server may begin to run meanwhile. */
+/** Only reads, because a server may start at the same time. */
 async function databaseFacts(path: string): Promise<MachineFacts["database"]> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
@@ -81,7 +81,6 @@ async function databaseFacts(path: string): Promise<MachineFacts["database"]> {
       db.close();
     }
   } catch (error) {
-    // Nothing is known of what it holds.
     return UNREADABLE.test(codeOf(error) ?? "") ? { path, problem: messageOf(error) } : { path, damage: messageOf(error) };
   }
 }
@@ -96,7 +95,6 @@ async function keyringFacts({ keyringUse }: Settings): Promise<MachineFacts["key
   }
 }
 
-/** Tried in a folder of its own. */
 async function sandboxFacts({ sandboxUse, memoryMb }: Settings): Promise<MachineFacts["sandbox"]> {
   let folder: string | undefined;
   try {
@@ -134,7 +132,7 @@ async function portFacts({ host, port, endpointPort }: Settings): Promise<Machin
   return Promise.all(fixed.map(async (one) => ({ ...one, ...(await refusalOf(host, one.port)) })));
 }
 
-/** Why a server could not listen there; nothing: it could. */
+/** Returns an empty object when a server can listen there. */
 function refusalOf(host: string, port: number): Promise<Pick<MachineFacts["ports"][number], "isTaken" | "problem">> {
   return new Promise((resolve) => {
     const server = createServer();

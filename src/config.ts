@@ -5,46 +5,41 @@ import type { CatchUp } from "./domain/schedule.ts";
 import type { ComponentNetwork, SandboxUse } from "./ports/runner.ts";
 import type { KeyringUse } from "./ports/vault.ts";
 
-/** How a server is set up; every member has one name as a flag, a variable and a key of the config file. */
 export interface Settings {
-  /** Folder of everything that the server keeps. */
   readonly home: string;
   readonly host: string;
   readonly port: number;
   readonly endpointPort: number;
-  /** The address under which endpoints are reached from outside, without a trailing slash; empty: their own. */
+  /** Public URL of the endpoints, without a trailing slash. Empty when they have none. */
   readonly publicUrl: string;
   readonly timeoutMs: number;
   readonly responseMs: number;
   readonly memoryMb: number;
   readonly idleMs: number;
   readonly concurrency: number;
-  /** Calls of one source that wait for a place. */
+  /** Maximum number of queued calls of one source. */
   readonly waiting: number;
-  /** Processes of sources at the same time. */
+  /** Maximum number of source processes. */
   readonly processes: number;
   readonly bodyLimitBytes: number;
-  /** Of all headers of one request. */
   readonly headerLimitBytes: number;
   readonly catchUp: CatchUp;
   readonly keepEvents: number;
   readonly keepInvocations: number;
   readonly keepMs: number;
   readonly allowScripts: boolean;
-  /** Components may load native code, which no sandbox holds. */
+  /** Allows native code, which Node's permission model does not restrict. */
   readonly allowAddons: boolean;
-  /** Callers of a shared server may have modules loaded before a component. */
+  /** Allows callers of a shared server to preload modules. */
   readonly allowImports: boolean;
-  /** Attempts to deliver that go on for one listener at the same time. */
   readonly deliveryConcurrency: number;
   readonly allowPrivateWebhooks: boolean;
-  /** What encloses components beside Node's permission model. */
+  /** Sandbox in addition to Node's permission model. */
   readonly sandboxUse: SandboxUse;
-  /** What components reach. */
   readonly componentNetwork: ComponentNetwork;
-  /** Whether the key of all secrets lies in the keyring of this machine. */
+  /** Whether the operating system's keyring stores the key of all secrets. */
   readonly keyringUse: KeyringUse;
-  /** Command or path of the Python that steps run on. */
+  /** Command or path of the interpreter. */
   readonly python: string;
 }
 
@@ -55,7 +50,6 @@ type SettingName = keyof Settings;
 interface SettingRow {
   readonly flag: string;
   readonly variable: string;
-  /** How the value is written, for help. */
   readonly value: string;
   readonly default: string;
   readonly help: string;
@@ -64,12 +58,12 @@ interface SettingRow {
 const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
 
-/** A quarter of the machine's memory, at what an idle process takes. */
+/** As many idle processes as fit into a quarter of the memory. */
 function defaultProcesses(): string {
   return String(Math.max(32, Math.min(200, Math.floor(totalmem() / 4 / IDLE_PROCESS_BYTES))));
 }
 
-/** The table: flags > variables > config file (same names as the flags, with `_`) > defaults. */
+/** Precedence: flag, environment variable, config file (named as the flag, with `_` for `-`), default. */
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
   home: { flag: "home", variable: "PD_HOME", value: "<folder>", default: "", help: "Keep everything in this folder" },
   host: { flag: "host", variable: "PD_HOST", value: "<address>", default: "127.0.0.1", help: "Listen on this address" },
@@ -190,25 +184,22 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
   },
 };
 
-/** Setting name → text as given by flags. */
 export type GivenSettings = Partial<Readonly<Record<SettingName, string>>>;
 
 export interface SettingSources {
   readonly flags?: GivenSettings;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Top level of the config file. */
   readonly file?: Readonly<Record<string, unknown>>;
 }
 
-/** A setting as it was given. */
 interface Given {
   readonly name: SettingName;
   readonly text: string;
-  /** Where, as whoever gave it knows it. */
+  /** Flag, variable or config key, for error messages. */
   readonly place: string;
 }
 
-/** Reads every setting, from where there are any. Throws PD_BAD_INPUT, naming where it was given and its value. */
+/** Throws PD_BAD_INPUT for an invalid value. */
 export function readSettings({ flags = {}, environment = {}, file = {} }: SettingSources): Settings {
   const given = (name: SettingName): Given => {
     const row = SETTINGS[name];

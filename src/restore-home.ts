@@ -9,8 +9,8 @@ import { makeHome } from "./system/home-folder.ts";
 import { programFile } from "./system/program-files.ts";
 
 /**
- * Puts a backup in the place of the database of a server that does not run. `mayReplace`: also where there is one, which
- * is moved aside. Throws PD_HOME_IN_USE, PD_CONFLICT, PD_BAD_INPUT for a file that is no backup.
+ * With `mayReplace`, an existing database is moved aside. Without it, throws PD_CONFLICT. Also throws PD_HOME_IN_USE when a server runs, and PD_BAD_INPUT
+ * when the file is not a backup.
  */
 export async function restoreHome(backup: string, { home: folder, mayReplace }: { home: string; mayReplace: boolean }): Promise<Restored> {
   const home = await makeHome(folder);

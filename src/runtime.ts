@@ -49,42 +49,40 @@ import { lateSender } from "./system/late-sender.ts";
 import { type ServerRecord, readServerRecord, removeServerRecord, writeServerRecord } from "./system/server-record.ts";
 import { readIfThere, writeWhole } from "./system/whole-files.ts";
 
-/** A server that runs. Disposing stops it: calls in flight finish, what was acknowledged is on disk. */
+/** Disposing stops the server after calls in flight have finished. */
 export interface Runtime extends AsyncDisposable {
   readonly apiUrl: string;
   readonly endpointUrl: string;
   readonly apiKey: string;
   readonly engine: Engine;
-  /** A call of the API by whoever is in this process. */
+  /** Calls the API without the network. */
   readonly ask: (url: string, call: RequestInit) => Promise<Response>;
 }
 
-/** Plugs that are given rather than picked. Whoever gives them ends them. */
+/** Replacements for the default plugs. The caller owns them. */
 export interface GivenPlugs {
   readonly store?: Store;
   readonly runner?: Runner;
-  /** What the engine goes by. */
+  /** Used by the engine only. */
   readonly clock?: Clock;
 }
 
 interface StartOptions {
-  /** Others than its owner are to reach it. */
+  /** True when people other than the owner use the server. */
   readonly isShared?: boolean;
   readonly plugs?: GivenPlugs;
-  /** When the start-up snapshot of components' processes is made, in ms after the start. Omitted: after 5 s. */
+  /** Delay after the start until the startup snapshot of component processes is made. The default is 5 s. */
   readonly snapshotAfterMs?: number;
-  /** False: no process waits for a component. Each start takes longer then, and costs one process in place of two. */
+  /** Keeps a spare process, so that components start faster. The default is true. */
   readonly keepsSpare?: boolean;
 }
 
-/** Whoever asks the API first waits for it no longer then; a start is over sooner without it. */
+/** Loading the API earlier would slow down the start, and later the first call. */
 const API_AFTER_MS = 500;
-/** Calls in flight have so long to finish when the server stops. */
 const STOP_GRACE_MS = 10_000;
 
 /**
- * Starts a server on one PD_HOME: picks every plug and starts them in order.
- * `isShared`: it may listen beyond this machine only when there are named keys.
+ * A shared server listens beyond this machine only when the store has a named API key.
  * Throws PD_NO_KEYS, PD_HOME_UNUSABLE, PD_HOME_IN_USE, PD_PORT_TAKEN, PD_DATABASE_UNUSABLE.
  */
 export async function startRuntime(
@@ -97,9 +95,8 @@ export async function startRuntime(
   const lock = holdLock(join(home, "server.lock"));
   if (lock === undefined) throw await homeInUse(home);
   const stop = new AbortController();
-  // Every sleeper of the server listens to this one signal.
   setMaxListeners(0, stop.signal);
-  // Without a listener this signal opens the debugger of this process to whoever can send it.
+  // Security: without a listener, SIGUSR1 opens Node's debugger.
   process.on("SIGUSR1", ignoreSignal);
   const undo: UndoStep[] = [() => lock.release(), () => process.off("SIGUSR1", ignoreSignal)];
   try {
@@ -113,7 +110,7 @@ export async function startRuntime(
 
 function ignoreSignal(): void {}
 
-/** What made the start fail may make this fail as well, and is what is told. */
+/** Only logs errors, because the caller throws the original one. */
 async function undoAll(steps: readonly UndoStep[], log: Log): Promise<void> {
   for (const step of steps.toReversed()) {
     try {
@@ -124,21 +121,21 @@ async function undoAll(steps: readonly UndoStep[], log: Log): Promise<void> {
   }
 }
 
-/** Endpoints have their address before there is anyone to answer. */
+/** Answers requests that arrive before the engine has started. */
 function answerStarting(_request: IncomingMessage, response: ServerResponse): void {
   const { status, code, message, fix } = new PdError("PD_STARTING", "Cannot take requests yet: the server is starting");
   response.writeHead(status, { "content-type": "application/json", "retry-after": "1" });
   response.end(JSON.stringify({ error: message, code, details: { fix } }));
 }
 
-/** Ends what a step of the start began; work in flight may go on for so long. */
+/** Work in flight may continue for `graceMs`. */
 type UndoStep = (graceMs: number) => unknown;
 
 interface Starting {
   readonly home: string;
   readonly log: Log;
   readonly stop: AbortController;
-  /** Steps that undo what was started, in the order of starting. */
+  /** Run in reverse order. */
   readonly undo: UndoStep[];
   readonly isShared: boolean;
   readonly plugs: GivenPlugs;
@@ -159,7 +156,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const { store } = plugs;
   if (starting.isShared) await requireKeys(settings.host, store);
 
-  // Endpoints get their address before the engine starts: hooks that recover want to know it.
+  // The endpoints listen before the engine starts, because recovering hooks need their URL.
   let handler: Parameters<typeof Listener.open>[0] = answerStarting;
   const { host, endpointPort: port, headerLimitBytes: headerBytes } = settings;
   const refused = new RefusedRequests({ clock: systemClock, log, count: (status) => metrics.refused(status) });
@@ -204,7 +201,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   };
 }
 
-/** Whoever asks first is told of what goes wrong with it. */
+/** Only logs an error, because the first API call retries and reports it. */
 async function loadEarly(api: Pick<LateApi, "load">, log: Log): Promise<void> {
   try {
     await api.load();
@@ -219,13 +216,13 @@ async function stopInReverse(undo: readonly UndoStep[]): Promise<void> {
 
 interface StartingPlugs extends Omit<Starting, "isShared"> {
   readonly version: string;
-  /** Known once the API listens. */
+  /** Empty until the API listens. */
   readonly apiUrl: () => string;
   readonly onDamage: (reason: string) => void;
   readonly ownPorts: OwnPorts;
 }
 
-/** Others than the owner deploy to a shared server: it starts with the wall, unless it is told otherwise. */
+/** People other than the owner deploy to a shared server, so `auto` means `wall` there. */
 function sandboxOf({ sandboxUse, host }: Settings, isShared: boolean): Settings["sandboxUse"] {
   return isShared && !isLoopback(host) && sandboxUse === "auto" ? "wall" : sandboxUse;
 }
@@ -315,7 +312,6 @@ async function openStore({ home, log, signal, onDamage }: StoreOpening): Promise
   });
 }
 
-/** A server that others reach wants to know who they are. */
 async function requireKeys(host: string, store: Store): Promise<void> {
   if (isLoopback(host) || (await store.listKeys()).length > 0) return;
   throw new PdError("PD_NO_KEYS", `Cannot serve on ${host}: nobody has a key of their own yet`, { fix: "pd keys create <name>, then pd serve" });
@@ -360,12 +356,12 @@ function isLoopback(host: string): boolean {
 
 async function homeInUse(home: string): Promise<PdError> {
   const running = readServerRecord(home);
-  // What an earlier one has left says nothing of the one that is on its way up, or down.
+  // While the other server starts or stops, the record may still be that of an earlier one.
   const who = running === undefined || !isAlive(running.pid) ? ", and does not answer yet" : `: process ${running.pid} at ${running.api_url}`;
   return new PdError("PD_HOME_IN_USE", `Cannot start on ${home}: another server runs on it${who}`);
 }
 
-/** 32 letters and digits, for the owner of the folder alone. */
+/** The key has 32 lowercase letters and digits. */
 async function readOrMakeKey(path: string): Promise<string> {
   const known = ((await readIfThere(path)) ?? "").trim();
   if (known !== "") return known;

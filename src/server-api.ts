@@ -23,14 +23,13 @@ interface ApiParts {
   readonly metrics: Metrics;
   readonly store: Store & Resealing;
   readonly health: DatabaseHealth;
-  /** Folder of copies that are handed out. */
+  /** Folder of database copies that are sent as backups. */
   readonly drafts: string;
   readonly isLoopback: boolean;
   readonly ownPorts: OwnPorts;
   readonly signal: AbortSignal;
 }
 
-/** The API of this server, with what it asks of the machine. */
 export function lateApiOf(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, drafts, log, ownPorts, ...rest }: ApiParts): LateApi {
   const load = async () => {
     const { openApi } = await import("./server/api/open-api.ts");

@@ -13,12 +13,10 @@ import { diskSpace, folderBytes } from "./system/disk.ts";
 import type { Metrics } from "./system/metrics.ts";
 import type { ServerRecord } from "./system/server-record.ts";
 
-/** A server before anybody is told of its API. */
 export function startedNow(endpointUrl: string, version: string): Omit<ServerRecord, "api_url"> {
   return { pid: process.pid, in_background: process.env["PD_BACKGROUND"] === "1", endpoint_url: endpointUrl, started_at_ms: systemClock.now(), version };
 }
 
-/** What is known of the database's state while the server runs. */
 export class DatabaseHealth {
   readonly #log: Log;
   damage: string | undefined;
@@ -45,13 +43,11 @@ interface Parts {
   readonly retention: Retention;
 }
 
-/** Beside the database, by what a reader calls it. */
+/** Keyed by the name that users see. */
 const FOLDERS = { packages: "packages", registries: "registries", "downloads of npm": "npm-cache", backups: "backups" } as const;
-/** Whoever asks again sooner gets what was found before. */
 const USAGE_AGE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** What the server tells of itself. */
 export function serverFacts(parts: Parts): ServerFacts {
   let known: { endsAt: number; readonly usage: Promise<UsageRecord> } | undefined;
   return {
@@ -61,12 +57,11 @@ export function serverFacts(parts: Parts): ServerFacts {
     usage() {
       const now = systemClock.now();
       if (known !== undefined && now < known.endsAt) return known.usage;
-      // One that is under way is waited for, however long it takes.
+      // Callers share a measurement in progress.
       const found = { endsAt: Number.POSITIVE_INFINITY, usage: usageOf(parts, now) };
       known = found;
       found.usage.then(
         () => (found.endsAt = systemClock.now() + USAGE_AGE_MS),
-        // What failed is tried again by whoever asks next.
         () => (found.endsAt = 0),
       );
       return found.usage;
@@ -90,7 +85,6 @@ function statusOf({ engine, health, record, home, keyPlace, enclosure: { kind, n
   };
 }
 
-/** How much has happened since the server began, what waits, and what it takes up. */
 async function figuresOf({ engine, store, metrics, home }: Parts): Promise<FiguresRecord> {
   const totals = metrics.totals();
   const [size, backlog] = await Promise.all([databaseSize(home), store.backlog()]);
@@ -110,7 +104,7 @@ async function figuresOf({ engine, store, metrics, home }: Parts): Promise<Figur
 
 async function usageOf({ store, home, retention }: Parts, now: number): Promise<UsageRecord> {
   const sizes = Object.entries(FOLDERS).map(async ([name, folder]) => ({ name, bytes: await folderBytes(join(home, folder)) }));
-  // Awaited together: one that fails is told to whoever has asked, and to nobody else.
+  // Awaited together, so that a second failure is not an unhandled rejection.
   const [kinds, { freeBytes, totalBytes }, folders] = await Promise.all([store.usage(), diskSpace(home), Promise.all(sizes)]);
   return {
     at_ms: now,
@@ -122,7 +116,7 @@ async function usageOf({ store, home, retention }: Parts, now: number): Promise<
   };
 }
 
-/** With its log; 0 where the store is none of files. */
+/** Includes the write-ahead log. 0 when the store does not use these files. */
 async function databaseSize(home: string): Promise<number> {
   const sizes = await Promise.all(["headwater.db", "headwater.db-wal"].map((name) => stat(join(home, name)).then(({ size }) => size, noFile)));
   return sizes.reduce((sum, size) => sum + size, 0);

@@ -3,17 +3,13 @@ import { PdError } from "../domain/errors.ts";
 import { isRecord } from "../domain/json.ts";
 import { CHECK_ADDRESS } from "./connection.ts";
 
-/** Ids of this program and of the hosted platform: `dc_…`, `inv_…`, `1606511826306-1`, slugs, and `dc_*` in subscriptions. */
+/** Includes ids of the hosted platform (`dc_…`, `1606511826306-1`), slugs, and `dc_*` in subscriptions. */
 const SAFE_ID = /^(?:[0-9A-Za-z][\w-]{0,499}|(?:dc|p)_\*)?$/;
-/** Members of records that hold an id or a slug. */
 const ID_MEMBER = /^(?:id|[a-z_]+_id|slug|name_slug)$/;
-/** Answers whose members are a user's own: values of state, of a data store, of an action's run, and the word that named what was deleted. */
+/** Not checked, because users choose their members: state, data stores, action results, and names given to DELETE. */
 const OF_USERS = /^(?:DELETE |(?:GET|PUT|POST) \/v1\/(?:sources\/\{id\}\/(?:state|events)|data_stores|actions|components\/(?:configure|props)))/;
 
-/**
- * Checks the ids of the records that a server has answered with, before any becomes a part of a path, an address or a
- * command. Throws PD_SERVER_UNREACHABLE for what cannot be an id.
- */
+/** Security: callers use ids in paths, URLs and commands. Throws PD_SERVER_UNREACHABLE for an invalid id. */
 export function checkIds(address: CallAddress | "event" | "observation", answer: unknown): void {
   if (OF_USERS.test(address)) return;
   const data = isRecord(answer) && "page_info" in answer ? answer["data"] : answer;

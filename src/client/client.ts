@@ -13,7 +13,7 @@ import { CHECK_ADDRESS, Connection, type Request, type ServerAddress } from "./c
 import { type FollowSettings, Following } from "./following.ts";
 
 type AnyCall = Call<CallAddress, z.ZodObject, z.ZodType | undefined>;
-/** What a call answers, without its envelope; a page keeps the facts about it. */
+/** Removes the `data` envelope, except from pages. */
 type Unwrapped<Body> = Body extends { readonly page_info: unknown } ? Body : Body extends { readonly data: infer Data } ? Data : Body;
 type Answered<Called extends AnyCall> = Called["answer"] extends z.ZodType ? Unwrapped<z.output<Called["answer"]>> : undefined;
 type Given<Called extends AnyCall> = z.input<Called["params"]>;
@@ -22,19 +22,16 @@ type Asking<Called extends AnyCall> =
     ? (...given: [...PartsOf<Called["address"]>, params?: Given<Called>]) => Promise<Answered<Called>>
     : (...given: [...PartsOf<Called["address"]>, params: Given<Called>]) => Promise<Answered<Called>>;
 
-/** Every call of the API, by its name: the parts of its path, then its parameters. */
+/** Arguments of a call are the parts of its path, then its parameters. */
 type Calls = { readonly [Group in keyof Api]: { readonly [Name in keyof Api[Group]]: Api[Group][Name] extends AnyCall ? Asking<Api[Group][Name]> : never } };
 
-/** What comes from a source, as it comes. */
 interface Streams {
   readonly follow: {
-    /** Events; they begin after the id that is given. */
     events(source: string, settings?: FollowSettings): Following<EventRecord>;
-    /** What it does: runs, lines that it logs, failures. */
     logs(source: string, settings?: FollowSettings): Following<ObservationRecord>;
-    /** Lets debuggers come to it on this port of the server's machine, 0 for any, as long as this is read. `root`: URL of the folder of its files. */
+    /** Opens a debugger port on the server's machine while this is read. Port 0 means any free port. `root` is the URL of the folder of the source's files. */
     debugger(source: string, where: { readonly port: number; readonly root: string }, settings?: FollowSettings): Following<DebugNewsRecord>;
-    /** The same for actions that are run with this id as `debug`. */
+    /** Like `debugger`, for actions that are run with this id as `debug`. */
     actionDebugger(id: string, where: { readonly port: number; readonly root: string }, settings?: FollowSettings): Following<DebugNewsRecord>;
   };
   readonly connection: Connection;
@@ -42,7 +39,7 @@ interface Streams {
 
 export type Client = Calls & Streams;
 
-/** A client of one server. Each call throws the server's error as a PdError, and PD_SERVER_UNREACHABLE. */
+/** Each call rejects with the server's error as a PdError, or with PD_SERVER_UNREACHABLE. */
 export function createClient(server: ServerAddress | Connection): Client {
   const connection = server instanceof Connection ? server : new Connection(server);
   const debuggerAt = (path: string, { port, root }: { port: number; root: string }, settings: FollowSettings): Following<DebugNewsRecord> =>
@@ -65,7 +62,7 @@ export function createClient(server: ServerAddress | Connection): Client {
   return { ...known<Calls>(Object.fromEntries(groups)), follow, connection };
 }
 
-/** The records of any list that is paged: all of them are asked for, as many at a time as is documented (platform.md §1.1). */
+/** Returns all records of a paged list. Starts over when the record that a page follows was deleted. */
 export async function everyPage<Item>(list: ListPage<Item>): Promise<readonly Item[]> {
   for (let triesLeft = TRIES; ; triesLeft--) {
     const records = await fromTheFirst(list, triesLeft > 1);
@@ -73,21 +70,20 @@ export async function everyPage<Item>(list: ListPage<Item>): Promise<readonly It
   }
 }
 
-/** `undefined`, if that `mayFail`: the record that a page was to follow on was deleted meanwhile. */
 async function fromTheFirst<Item>(list: ListPage<Item>, mayFail: boolean): Promise<readonly Item[] | undefined> {
   const records: Item[] = [];
   const seen = new Set<string | undefined>();
   for (let after: string | undefined; ;) {
-    // A server that hands out the same page again would never end.
+    // Otherwise a repeated cursor would loop forever.
     if (seen.has(after)) throw new PdError("PD_FAILED", "Cannot list all records: the server's pages do not end");
     seen.add(after);
     try {
       const page = await list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
       const { data, page_info: info } = isPage(page) ? page : noList();
-      // Some servers know no pages, and answer with the same again.
+      // Some servers ignore `after` and repeat the first page.
       if (after !== undefined && info.end_cursor === after && records.length >= info.total_count) return records;
       records.push(...data);
-      // Behind a full page there may be more than the server counts: others delete what came before.
+      // After a full page there may be more, because deletions of earlier records lower the total.
       const isLast = records.length >= info.total_count && (data.length < PAGE || info.end_cursor === undefined);
       if (data.length === 0 || isLast) return records;
       after = info.end_cursor;
@@ -98,7 +94,6 @@ async function fromTheFirst<Item>(list: ListPage<Item>, mayFail: boolean): Promi
   }
 }
 
-/** What else answers in JSON under the address of a server may say anything. */
 function isPage(page: unknown): boolean {
   return isJsonObject(page) && Array.isArray(page["data"]) && isJsonObject(page["page_info"]);
 }
@@ -107,7 +102,6 @@ function noList(): never {
   throw new PdError("PD_SERVER_UNREACHABLE", "Cannot list all records: what answers is no list, and so no server of this kind", { fix: CHECK_ADDRESS });
 }
 
-/** Lists are read so often while somebody deletes what they are paged by. */
 const TRIES = 5;
 const PAGE = 100;
 
@@ -128,13 +122,12 @@ async function ask(connection: Connection, address: CallAddress, given: readonly
   return answer;
 }
 
-/** Parts of the path come first, parameters last. */
 function requestOf(address: CallAddress, given: readonly unknown[]): Request {
   const [method, template] = partsOf(address);
   let used = 0;
   const path = template.replaceAll(/\{(\w+)\}/g, () => {
     const part = given[used++];
-    // URLs take them for the folder itself and the one above, also when they are encoded: another address would be asked.
+    // URLs resolve "." and ".." even when encoded, so the call would go to another path.
     if (part === "." || part === "..")
       throw new PdError("PD_BAD_INPUT", `Cannot call ${address} for ${JSON.stringify(part)}: no address can name it`, { fix: "Use another name" });
     if (typeof part === "string" && part !== "") return encodeURIComponent(part);
@@ -154,7 +147,6 @@ function partsOf(address: CallAddress): [Request["method"], string] {
   return [known<Request["method"]>(address.slice(0, mark)), address.slice(mark + 1)];
 }
 
-/** Members that are undefined are not given. */
 function paramsOf(given: unknown): JsonObject {
   const members = typeof given === "object" && given !== null ? Object.entries(given).filter(([, value]) => value !== undefined) : [];
   return Object.fromEntries(
@@ -169,7 +161,7 @@ function unwrapped(body: JsonValue | undefined): JsonValue | undefined {
   return isJsonObject(body) && !("page_info" in body) && "data" in body ? body["data"] : body;
 }
 
-/** What is wrong with values that a component was given; `undefined`: the error is about something else. */
+/** Returns undefined for errors other than PD_BAD_PROPS. */
 export function badPropsOf(error: unknown): BadProps | undefined {
   if (!(error instanceof PdError) || error.code !== "PD_BAD_PROPS") return undefined;
   const { problems, props } = error.details ?? {};
@@ -181,7 +173,7 @@ function checkedRecord<Value>(kind: "event" | "observation", data: JsonObject): 
   return known<Value>(data);
 }
 
-/** What the server answers is unknown here, and as the contract says beyond. */
+/** Unchecked: the server is trusted to follow the API's types. */
 function known<Value>(value: unknown): Value {
   return value as Value;
 }

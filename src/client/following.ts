@@ -1,81 +1,90 @@
-import { type Answer, Silence, sleep } from "../system/http-client.ts";
-import { createParser } from "eventsource-parser";
+import { EventSource, type EventSourceFetchInit, type FetchLikeResponse } from "eventsource";
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 import { LIMITS } from "../domain/limits.ts";
+import { type Answer, Silence, sleep } from "../system/http-client.ts";
 import { CHECK_ADDRESS, type Connection, refusalOf } from "./connection.ts";
 
 export interface FollowSettings {
-  /** Begins with what came after the event of this id, after `0-0` with all that are kept; absent: with what comes from now on. */
+  /** Starts after the event with this id; `0-0` starts with the oldest stored event. Omitted for events from now on. */
   readonly after?: string;
-  /** Ends it. */
+  /** Ends the stream. */
   readonly signal?: AbortSignal;
-  /** Told when an open stream is cut off, and when it is open again. */
+  /** Called with false when an open stream is cut off, and with true when it is open again. */
   readonly onConnection?: (isOpen: boolean) => void;
-  /** Told how many events after the last one that was seen are not kept any more, and do not come. */
+  /** Called with the number of events after the last one seen that the server has deleted. They do not come. */
   readonly onGone?: (count: number) => void;
 }
 
-/** From here on a status tells of a state that may pass, such as a server that stops. */
+/** The server may recover from errors with this status or a higher one, as while it stops. */
 const MAY_PASS_STATUS = 500;
-/** The server gives a sign of life every 15 s: one that gives none for so long is gone. */
+/** The server sends a comment every 15 s. A connection without one for this long is dead. */
 const SILENCE_MS = 45_000;
-const FIRST_PAUSE_MS = 500;
-/** Between these a server may choose how long a reader waits before it connects again. */
-const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [100, 60_000];
-/** An event as JSON: its payload, in which each character may be escaped, and what is told beside it. */
-const MOST_CHARACTERS = 2 * LIMITS.value + 1_000_000;
-/** No event has this id: all come after it. */
+/** Between two attempts to connect, whatever the server asks for. */
+const SHORTEST_PAUSE_MS = 100;
+/** The largest event as JSON, with every character escaped, and the fields beside the payload. */
+const MOST_BYTES_OF_ONE = 2 * LIMITS.value + 1_000_000;
+/** All events come after this id. */
 const ALL = "0-0";
 
 /**
- * What comes on a stream, one record after the other. Connects again by itself when it is cut off, also with a server
- * that was started again, and goes on after the last id that it has seen. A reader that is slow holds the server's
- * messages up, not in its own memory.
+ * The records of a stream, one after the other. `eventsource` connects, parses and reconnects. It is given a `fetch` that
+ * sends the key, finds a server that has moved, resumes after the last id, and reads only as fast as the records are taken.
  */
 export class Following<Item> implements AsyncIterable<Item> {
   readonly #connection: Connection;
   readonly #path: string;
   readonly #settings: FollowSettings;
-  readonly #read: (data: JsonObject) => Item;
-  readonly #over = new AbortController();
-  readonly #first: Promise<Answer>;
+  readonly #source: EventSource;
+  readonly #opened: Promise<void>;
+  #settle: { resolve(): void; reject(error: unknown): void } = { resolve() {}, reject() {} };
   #lastId: string | undefined;
-  #pauseMs = FIRST_PAUSE_MS;
+  #connectedAt = 0;
+  #isOpen = false;
   #wasCutOff = false;
+  /** Records that were not taken yet: those of one chunk. */
+  #items: Item[] = [];
+  #bytesSinceItem = 0;
+  #failure: { readonly error: unknown } | undefined;
+  #wake: () => void = () => {};
 
   constructor(connection: Connection, path: string, { settings, read }: { settings: FollowSettings; read: (data: JsonObject) => Item }) {
     this.#connection = connection;
     this.#path = path;
     this.#settings = settings;
-    this.#read = read;
     this.#lastId = settings.after;
-    this.#first = this.#connectUntilOpen();
-    // Whoever waits for it is told; so is whoever reads.
-    this.#first.catch(() => {});
+    this.#opened = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    // The iterator throws the same error.
+    this.#opened.catch(() => {});
+    this.#source = new EventSource("http://stream.invalid", { fetch: (_url, init) => this.#connect(init) });
+    this.#source.addEventListener("open", () => this.#nowOpen());
+    this.#source.addEventListener("error", () => this.#cutOff());
+    this.#source.addEventListener("message", ({ data: text, lastEventId }) => {
+      if (/^[\w-]{1,200}$/.test(lastEventId)) this.#lastId = lastEventId;
+      this.#bytesSinceItem = 0;
+      const data = parseJson(String(text));
+      if (isJsonObject(data)) this.#items.push(read(data));
+      this.#wake();
+    });
+    settings.signal?.addEventListener("abort", () => this.#end(settings.signal?.reason), { once: true });
+    if (settings.signal?.aborted === true) this.#end(settings.signal.reason);
   }
 
-  /** The server listens: what happens from now on is not missed. Rejects with the server's error when it refuses. */
+  /** Resolves when the server has subscribed this reader: later events are not missed. Rejects with the server's error when it refuses. */
   get opened(): Promise<void> {
-    return this.#first.then(() => {});
+    return this.#opened;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item> {
-    const { onConnection } = this.#settings;
     try {
-      for (let answer = await this.#first; !this.#isOver;) {
-        yield* this.#messagesOf(answer);
-        if (this.#isOver) return;
-        this.#wasCutOff = true;
-        onConnection?.(false);
-        await this.#pause();
-        answer = await this.#connectUntilOpen();
-        onConnection?.(true);
+      while (!this.#isOver) {
+        const item = this.#items.shift();
+        if (item !== undefined) yield item;
+        else if (this.#failure !== undefined) throw this.#failure.error;
+        else await this.#change();
       }
-    } catch (error) {
-      if (!this.#isOver) throw error;
     } finally {
-      this.#over.abort();
+      this.#source.close();
     }
   }
 
@@ -83,83 +92,95 @@ export class Following<Item> implements AsyncIterable<Item> {
     return this.#settings.signal?.aborted === true;
   }
 
-  get #signal(): AbortSignal {
-    const { signal } = this.#settings;
-    return signal === undefined ? this.#over.signal : AbortSignal.any([signal, this.#over.signal]);
+  /** Resolves at the next record, failure or end, or when a record was taken. */
+  async #change(): Promise<void> {
+    this.#wake();
+    await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
-  #pause(): Promise<void> {
-    return sleep(this.#pauseMs, this.#signal);
+  #end(error: unknown): void {
+    this.#failure ??= { error };
+    this.#source.close();
+    this.#settle.reject(error);
+    this.#wake();
   }
 
-  /** Throws the server's error when it refuses, as for a source that is gone. */
-  async #connectUntilOpen(): Promise<Answer> {
-    for (;;) {
-      const answer = await this.#connect().catch(() => undefined);
-      this.#signal.throwIfAborted();
-      if (answer?.ok === true) return answer;
-      if (answer !== undefined && answer.status < MAY_PASS_STATUS) throw await refusalOf(answer, `GET ${this.#path}`);
-      await this.#pause();
-    }
+  #nowOpen(): void {
+    this.#isOpen = true;
+    this.#settle.resolve();
+    if (this.#wasCutOff) this.#settings.onConnection?.(true);
   }
 
-  #connect(): Promise<Answer> {
+  /** `eventsource` connects again, unless what answers does not send events. */
+  #cutOff(): void {
+    if (this.#source.readyState === this.#source.CLOSED && this.#failure === undefined)
+      this.#end(
+        new PdError("PD_SERVER_UNREACHABLE", `Cannot follow ${this.#path}: what answers at ${this.#connection.baseUrl} does not send events`, {
+          fix: CHECK_ADDRESS,
+        }),
+      );
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#wasCutOff = true;
+    this.#settings.onConnection?.(false);
+  }
+
+  /** Rejects when it should be tried again. A refusal by the server, as for a deleted source, ends the stream. */
+  async #connect({ headers, signal }: EventSourceFetchInit): Promise<FetchLikeResponse> {
+    const wanted: AbortSignal = signal;
+    const pause = this.#connectedAt + SHORTEST_PAUSE_MS - performance.now();
+    if (this.#connectedAt > 0 && pause > 0) await sleep(pause, wanted);
+    this.#connectedAt = performance.now();
     const resume = this.#lastId === undefined ? {} : { "last-event-id": this.#lastId };
-    return this.#connection.open(this.#path, { headers: { accept: "text/event-stream", ...resume }, signal: this.#signal });
-  }
-
-  #heed(comment: string): void {
-    // Where a stream begins: whoever is cut off before the first event goes on from there.
-    this.#lastId = /^after (\d+-\d+)$/.exec(comment)?.[1] ?? this.#lastId;
-    const gone = /^gone (\d+)$/.exec(comment)?.[1];
-    // Whoever begins with all that there is misses none.
-    const isBeginning = !this.#wasCutOff && this.#settings.after === ALL;
-    if (gone !== undefined && !isBeginning) this.#settings.onGone?.(Number(gone));
-  }
-
-  /** Ends when the connection does, or has been silent for too long. */
-  async *#messagesOf(answer: Answer): AsyncGenerator<Item> {
-    const found: Item[] = [];
-    const parser = createParser({
-      onEvent: ({ id, data: text }) => {
-        if (id !== undefined && /^[\w-]{1,200}$/.test(id)) this.#lastId = id;
-        const data = parseJson(text);
-        if (isJsonObject(data)) found.push(this.#read(data));
-      },
-      onComment: (text) => this.#heed(text),
-      onRetry: (ms) => (this.#pauseMs = Math.min(Math.max(ms, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)),
-      maxBufferSize: MOST_CHARACTERS,
-      onError: (error) => {
-        if (error.type === "max-buffer-size-exceeded") throw tooLong(this.#path);
-      },
-    });
-    const decoder = new TextDecoder();
-    const reader = answer.body?.getReader();
-    const stop = (): void => void reader?.cancel().catch(() => {});
-    const silence = new Silence(SILENCE_MS, stop);
-    const { signal } = this.#settings;
-    signal?.addEventListener("abort", stop);
-    try {
-      for (;;) {
-        const chunk = await reader?.read();
-        if (chunk === undefined || chunk.done) return;
-        silence.heard();
-        if (chunk.value instanceof Uint8Array) parser.feed(decoder.decode(chunk.value, { stream: true }));
-        yield* found.splice(0);
-      }
-    } catch (error) {
-      // Anything else is the network's, and it is connected again. What is too long would come again.
-      if (error instanceof PdError) throw error;
-    } finally {
-      silence.end();
-      signal?.removeEventListener("abort", stop);
-      await reader?.cancel().catch(() => {});
+    const answer = await this.#connection.open(this.#path, { headers: { accept: headers.Accept, ...resume }, signal: wanted });
+    if (answer.status >= MAY_PASS_STATUS) {
+      await answer.body?.getReader().cancel();
+      throw new Error(`the server answered ${answer.status}`);
     }
+    if (!answer.ok) {
+      const refusal = await refusalOf(answer, `GET ${this.#path}`);
+      this.#end(refusal);
+      throw refusal;
+    }
+    this.#heed(answer);
+    return { status: answer.status, redirected: false, url: answer.url, headers: answer.headers, body: this.#paced(answer) };
+  }
+
+  #heed({ headers }: Answer): void {
+    // The start of the stream, for a reader that is cut off before its first event.
+    const after = headers.get("pd-after") ?? "";
+    if (/^\d+-\d+$/.test(after)) this.#lastId = after;
+    const gone = Number(headers.get("pd-gone") ?? 0);
+    // A reader of all stored events misses none at its start.
+    const isBeginning = !this.#wasCutOff && this.#settings.after === ALL;
+    if (gone > 0 && !isBeginning) this.#settings.onGone?.(gone);
+  }
+
+  /** The body, read one chunk at a time, each when the records of the one before were taken. Ends when the server is silent. */
+  #paced(answer: Answer): ReadableStream<Uint8Array> {
+    const reader = answer.body?.getReader();
+    const leave = (): void => void reader?.cancel().catch(() => {});
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          while (this.#items.length > 0 && this.#failure === undefined) await this.#change();
+          const silence = new Silence(SILENCE_MS, leave);
+          const { done, value } = (await reader?.read().finally(() => silence.end())) ?? { done: true };
+          if (done) return controller.close();
+          if (!(value instanceof Uint8Array)) return;
+          this.#bytesSinceItem += value.length;
+          if (this.#bytesSinceItem > MOST_BYTES_OF_ONE) return this.#end(tooLong(this.#path));
+          controller.enqueue(value);
+        },
+        cancel: leave,
+      },
+      { highWaterMark: 0 },
+    );
   }
 }
 
 function tooLong(path: string): PdError {
-  return new PdError("PD_SERVER_UNREACHABLE", `Cannot follow ${path}: the server sent more than ${MOST_CHARACTERS} characters that are no whole event`, {
+  return new PdError("PD_SERVER_UNREACHABLE", `Cannot follow ${path}: the server sent more than ${MOST_BYTES_OF_ONE} bytes without a whole event`, {
     fix: CHECK_ADDRESS,
   });
 }

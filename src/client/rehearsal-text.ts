@@ -4,10 +4,10 @@ import { type JsonValue, isSameJson } from "../domain/json.ts";
 const MOST_KEYS = 3;
 const MOST_TEXT = 40;
 
-/** One sentence that tells what today's code would do otherwise. */
+/** Describes how a dry run of the current code differs from the recorded run. */
 export function sentenceOf({ before, after, state }: RehearsalRecord): string {
   const [then, now] = [before.events, after.events];
-  // What dedupe dropped then was emitted as well, and what it said is not kept.
+  // Events dropped by dedupe were emitted too, but not stored.
   const dropped = Object.values(before.dropped).reduce((sum, count) => sum + count, 0);
   const emitted = then.length + dropped;
   const isSame = then.every(({ event }, index) => isSameJson(event, now[index]?.event));

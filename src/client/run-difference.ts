@@ -1,17 +1,17 @@
 import type { RunRecord, RunStepRecord } from "../api/workflows.ts";
 import { isSameJson } from "../domain/json.ts";
 
-/** How a step of a run that was repeated came out, beside how it did before. */
+/** A step of a repeated run, compared with the original run. */
 export interface StepDifference {
   readonly path: string;
   readonly namespace: string;
-  /** `taken`: it was not run again. */
+  /** `taken` when the result was copied from the original run. */
   readonly kind: "same" | "changed" | "new" | "gone" | "taken";
   readonly before?: RunStepRecord;
   readonly after?: RunStepRecord;
 }
 
-/** In the order of the new run; steps that it did not come to stand at the end. */
+/** In the order of the new run, followed by the steps that it did not reach. */
 export function differencesOf(before: readonly RunStepRecord[], after: readonly RunStepRecord[]): readonly StepDifference[] {
   const known = new Map(before.map((step) => [`${step.namespace} ${itemsOf(step)}`, step]));
   const differences = after.map((step): StepDifference => {
@@ -26,7 +26,7 @@ export function differencesOf(before: readonly RunStepRecord[], after: readonly 
   return [...differences, ...[...known.values()].map((step): StepDifference => ({ path: step.path, namespace: step.namespace, kind: "gone", before: step }))];
 }
 
-/** The items of the loops around it. */
+/** Indexes of the enclosing loops' items, such as `[0][2]`. */
 function itemsOf({ path }: RunStepRecord): string {
   return [...path.matchAll(/\[\d+\]/g)].join("");
 }
@@ -40,7 +40,6 @@ function isSame(before: RunStepRecord, after: RunStepRecord): boolean {
   );
 }
 
-/** A step as one line, or two where it has changed. */
 export function differenceLines({ namespace, kind, before, after }: StepDifference): readonly string[] {
   switch (kind) {
     case "taken":
@@ -61,7 +60,7 @@ function cameOut(step: RunStepRecord | undefined): string {
   return step.outcome === "returned" ? JSON.stringify(step.exports) : step.message;
 }
 
-/** What rehearsals of runs have come to. One that comes to a wait is not known to succeed: what follows was not run. */
+/** A dry run that reaches a wait does not count as succeeded, because later steps were not run. */
 export function sumOfRehearsed(rehearsed: readonly { readonly after: Pick<RunRecord, "state"> }[]): string {
   const count = (wanted: RunRecord["state"]): number => rehearsed.filter(({ after: { state } }) => state === wanted).length;
   const waiting = count("waiting");

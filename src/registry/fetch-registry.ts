@@ -7,7 +7,7 @@ import { type Npm, npmProblem } from "../code/npm-command.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { basicToken } from "../domain/basic-auth.ts";
 import { publicLocation } from "../domain/registry.ts";
-import { sendRequest } from "../system/fetch-client.ts";
+import { sendRequest } from "../system/http-client.ts";
 import { type CommandSettings, runCommand } from "../system/run-command.ts";
 
 const TIMEOUT_MS = 120_000;

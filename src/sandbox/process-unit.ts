@@ -1,4 +1,5 @@
 import type { InvocationId } from "../domain/ids.ts";
+import { messageOf } from "../domain/errors.ts";
 import { LIMITS } from "../domain/limits.ts";
 import { type LogLine, type Outcome, type RunResult, type StateChanges, type StoredValues } from "../domain/invocation.ts";
 import { propFacts } from "../domain/props/declared-props.ts";
@@ -251,7 +252,7 @@ export class ProcessUnit implements Unit {
     else
       void readWhole(rest).then(
         (bytes) => report.respond({ ...response, body: bytes.toString("base64"), encoding: "base64" }, isUnsettled),
-        () => {},
+        (error: unknown) => report.respond({ problem: messageOf(error) }, isUnsettled),
       );
   }
 

@@ -2,13 +2,12 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { PdError } from "../domain/errors.ts";
 import type { Vault } from "../ports/vault.ts";
 
-/** Keys by their ids, the newest first. */
+/** Newest first. */
 export type KeyRing = readonly { readonly id: string; readonly key: Buffer }[];
 
-/** Where keys are kept. */
 export interface KeyPlace {
   readonly name: "keyring" | "file" | "environment";
-  /** Keeps these; whoever reads them finds the old ones or the new ones. Throws PD_BAD_INPUT where they are given from outside. */
+  /** Replaces the stored keys atomically. Throws PD_BAD_INPUT for a new key when the environment gives the keys. */
   keep(ring: KeyRing): Promise<void>;
 }
 
@@ -17,11 +16,11 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const PREFIX = "sealed:1:";
 
-/** AES-256-GCM, a random nonce each time, the place as what is authenticated besides. `sealed:1:<key id>:<nonce, text, tag>`. */
+/** AES-256-GCM with a random nonce. The place is authenticated too. Format: `sealed:1:<key id>:<nonce, text, tag>`. */
 export class AesVault implements Vault {
   readonly #place: KeyPlace;
   #ring: KeyRing;
-  /** Earlier keys that are kept nowhere any more. What was read before they went is opened later, when it is used. */
+  /** No longer stored, but needed for texts that were read earlier and are opened on use. */
   #forgotten: KeyRing = [];
 
   constructor(ring: KeyRing, place: KeyPlace) {
@@ -80,7 +79,6 @@ export class AesVault implements Vault {
   }
 }
 
-/** A key with its id, which tells nothing of it. */
 export function keyEntry(key: Buffer): KeyRing[number] {
   return { id: createHash("sha256").update("headwater key id").update(key).digest("hex").slice(0, 8), key };
 }

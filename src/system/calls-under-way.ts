@@ -2,7 +2,7 @@ import { PdError } from "../domain/errors.ts";
 
 type Ask = (url: string, call: RequestInit) => Promise<Response>;
 
-/** Calls of the API by whoever is in this process: those that go on are waited for when the server stops, and no others begin. */
+/** API calls from within this process. */
 export class CallsUnderWay {
   readonly #ask: Ask;
   readonly #running = new Set<Promise<unknown>>();
@@ -12,7 +12,7 @@ export class CallsUnderWay {
     this.#ask = ask;
   }
 
-  /** Rejects with PD_STOPPING once the server stops. */
+  /** Rejects with PD_STOPPING after `close`. */
   async ask(url: string, call: RequestInit): Promise<Response> {
     if (this.#isClosed) throw new PdError("PD_STOPPING", `Cannot ${call.method ?? "GET"} ${url}: the server is stopping`);
     const answer = this.#ask(url, call);
@@ -24,7 +24,7 @@ export class CallsUnderWay {
     }
   }
 
-  /** Resolves when the last one has been answered, or after `graceMs`. */
+  /** Resolves when all calls in flight have settled, or after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     const late = new AbortController();

@@ -3,10 +3,10 @@ import { setMaxListeners } from "node:events";
 import { randomText } from "../domain/ids.ts";
 import type { Clock } from "../ports/clock.ts";
 
-/** Node's timers overflow beyond 24.8 days and then fire at once; longer sleeps are taken in parts. */
+/** 24.8 days. Longer Node timers fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Asking the system for a few random bytes costs as much as asking for many. */
+/** Fetching a few random bytes costs as much as fetching many. */
 const POOL_SIZE = 4096;
 let pool = new Uint8Array();
 let used = 0;
@@ -25,11 +25,11 @@ export const systemClock: Clock = {
   random: () => Math.random(),
   randomText: (length) => randomText(takeRandom(length)),
   async sleepUntil(at, signal) {
-    // So much time passes by a clock that nobody sets: one that is set back while this sleeps makes it no longer.
+    // Setting the system clock back must not prolong the sleep.
     const end = performance.now() + (at - Date.now());
     while (!signal.aborted) {
       const left = Math.min(at - Date.now(), end - performance.now());
-      // No number is no time to wait for.
+      // Also returns when `at` is NaN.
       if (!(left > 0)) return;
       await sleep(Math.min(left, LONGEST_TIMER_MS), signal);
     }
@@ -44,7 +44,6 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
       resolve();
     };
     const timer = setTimeout(done, ms);
-    // All that a server waits for may listen to the signal that ends it.
     setMaxListeners(0, signal);
     signal.addEventListener("abort", done);
   });

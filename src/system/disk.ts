@@ -7,17 +7,17 @@ export interface DiskSpace {
   readonly totalBytes: number;
 }
 
-/** What is left, for who may not use what is kept back for the system, of the disk that a folder lies on. */
+/** `freeBytes` excludes blocks reserved for root. */
 export async function diskSpace(folder: string): Promise<DiskSpace> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** Bytes of all files under a folder, each once, however many names it has; 0 where there is none. What goes while it is looked at is not counted. */
+/** Returns 0 for a missing folder. Hard links count once. Files deleted during the walk are skipped. */
 export async function folderBytes(folder: string, seen = new Set<number>()): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(gone(() => []));
   let total = 0;
-  // One folder after the other: this is never urgent, and others want to read as well.
+  // Sequential, so that it does not slow down other disk reads.
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) total += await folderBytes(path, seen);

@@ -3,8 +3,8 @@ import type { Database } from "../database/driver.ts";
 import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 
 /**
- * Holds a lock file for as long as the process lives, by those of SQLite: the operating system lets go of it however the process ends.
- * `undefined` when another process holds it.
+ * Returns undefined when another process holds the lock. The operating system releases the lock even when the process is killed.
+ * Throws PD_HOME_UNUSABLE, PD_NOT_STORED, PD_FAILED.
  */
 export function holdLock(path: string): { release(): void } | undefined {
   let db: Database | undefined;

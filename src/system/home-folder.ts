@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import { makeFolder } from "./make-folder.ts";
 
-/** Makes PD_HOME, for its owner alone, where it is not there yet. Returns its real path. Throws PD_HOME_UNUSABLE. */
+/** Creates the folder if needed. Returns its real path. Throws PD_HOME_UNUSABLE. */
 export async function makeHome(path: string): Promise<string> {
   try {
     await makeFolder(path, 0o700);
@@ -13,7 +13,7 @@ export async function makeHome(path: string): Promise<string> {
   }
 }
 
-/** What a server keeps in its home; other things there are not its own. */
+/** The home may contain other files too. */
 const OWN_FILES = [
   "headwater.db",
   "headwater.db-wal",
@@ -29,7 +29,7 @@ const OWN_FILES = [
 ];
 const OWN_FOLDERS = ["packages", "registries", "run", "conformance", "filters", "npm-cache", "backups", "compiled"];
 
-/** What is made from now on is for its owner alone, and so is what is there from before, whatever modes it was given. Throws PD_HOME_UNUSABLE. */
+/** Restricts existing and future files to the owner. Changes the umask of the process. Throws PD_HOME_UNUSABLE. */
 export async function keepPrivate(home: string): Promise<void> {
   process.umask(0o077);
   const modes: (readonly [string, number])[] = [

@@ -9,27 +9,25 @@ import type { Keyring } from "./os-keyring.ts";
 import { readIfThere, writeDurably } from "./whole-files.ts";
 
 export interface HomeKeysSettings {
-  /** Of the home. */
+  /** Path of the key file. */
   readonly path: string;
   readonly keyring: Keyring;
   readonly log: Log;
 }
 
-/** An entry of a keyring. */
 interface Entry {
   readonly name: string;
-  /** This home has made it; a copy of that home knows it as well, and must neither change nor remove it. */
+  /** False in a copy of the home, which must not change or remove the entry. */
   readonly isOwn: boolean;
 }
 
-/** The keys that belong to a home, in a file of it or in a keyring; then the file tells under which name. */
+/** Keys of a home, in a file or in the keyring. With the keyring, the file contains the name of the entry. */
 export class HomeKeys {
   readonly #settings: HomeKeysSettings;
   #entry: Entry | undefined;
-  /** What was found; empty: nothing is kept. */
   readonly found: KeyRing;
 
-  /** Throws PD_SECRET_KEY_WRONG for keys that cannot be read, PD_KEYRING_UNUSABLE. */
+  /** Throws PD_SECRET_KEY_WRONG for missing or unreadable keys, and PD_KEYRING_UNUSABLE. */
   static async read(settings: HomeKeysSettings): Promise<HomeKeys> {
     const { path, keyring } = settings;
     const text = await readIfThere(path);
@@ -39,7 +37,7 @@ export class HomeKeys {
     if (name === undefined || !isRecord(value)) return new HomeKeys(settings, keysOf(text, path), undefined);
     const entry = { name, isOwn: value["home"] === dirname(path) };
     if ("keys" in value) {
-      // Cut off while they moved into the keyring: here they are still.
+      // A crash interrupted the move into the keyring.
       const keys = new HomeKeys(settings, keysOf(text, path), entry);
       await keys.keepInFile(keys.found);
       return keys;
@@ -58,25 +56,24 @@ export class HomeKeys {
     this.#entry = entry;
   }
 
-  /** Where they are kept now. */
   get place(): "file" | "keyring" {
     return this.#entry === undefined ? "file" : "keyring";
   }
 
-  /** In the place of what is kept, wherever that is. */
+  /** Replaces the stored keys and removes them from the keyring. */
   async keepInFile(ring: KeyRing): Promise<void> {
     await writeDurably(this.#settings.path, fileText({ keys: textsOf(ring) }));
     await this.#leaveKeyring();
   }
 
-  /** As `keepInFile`. Throws PD_KEYRING_UNUSABLE; then what was kept before is kept still. */
+  /** Replaces the stored keys. When it throws PD_KEYRING_UNUSABLE, the previous keys are still stored. */
   async keepInKeyring(ring: KeyRing): Promise<void> {
     const { path, keyring } = this.#settings;
     const home = dirname(path);
     const text = fileText({ keys: textsOf(ring) });
     const entry = this.#entry?.isOwn === true ? this.#entry : { name: `${home} ${randomBytes(4).toString("hex")}`, isOwn: true };
     const isNew = entry !== this.#entry;
-    // Named before it is made: a move that is cut off leaves no key behind that nobody knows of.
+    // The file names the entry first, so that a crash cannot leave an unknown entry in the keyring.
     if (isNew && this.#entry === undefined && this.found.length > 0)
       await writeDurably(path, fileText({ keys: textsOf(this.found), keyring: entry.name, home }));
     try {
@@ -84,7 +81,7 @@ export class HomeKeys {
       if ((await keyring.read(entry.name)) !== text)
         throw new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it does not hand back what it was given");
     } catch (error) {
-      // It may be written yet, when somebody unlocks the keyring: then it is taken away again, if that is possible by then.
+      // A timed-out write may still succeed once the user unlocks the keyring. This removal runs after it.
       if (isNew) void keyring.remove(entry.name).catch(() => {});
       throw error;
     }
@@ -92,7 +89,7 @@ export class HomeKeys {
     this.#entry = entry;
   }
 
-  /** Nothing is sealed with them any more. */
+  /** Deletes all stored keys. Call only when nothing is sealed with them. */
   async forget(): Promise<void> {
     await rm(this.#settings.path, { force: true });
     await this.#leaveKeyring();
@@ -104,7 +101,6 @@ export class HomeKeys {
     if (entry?.isOwn === true) await this.#settings.keyring.remove(entry.name).catch((error: unknown) => this.#told(entry.name, error));
   }
 
-  /** A key that is left in a keyring opens nothing worse than what the person's keyring holds anyway. */
   #told(name: string, error: unknown): void {
     this.#settings.log.warn("an entry that is not needed any more is left in the keyring", { name, reason: messageOf(error) });
   }

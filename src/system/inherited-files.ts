@@ -4,10 +4,7 @@ import { basename } from "node:path";
 const O_CLOEXEC = 0o2000000;
 const FIRST_OF_OTHERS = 3;
 
-/**
- * Closes files that whoever started this process had open, such as locks: every process that is started from here
- * would have them as well. Only where the system tells of them.
- */
+/** Closes files inherited from the parent process, such as locks, so that child processes do not inherit them. Linux only. */
 export function closeInheritedFiles(): void {
   if (process.platform !== "linux") return;
   for (const name of readdirSync("/proc/self/fd")) {
@@ -22,15 +19,12 @@ function isInheritable(fd: number): boolean {
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
   } catch {
-    // It was the one that read the list, and is closed by now.
+    // readdirSync used this descriptor and has closed it.
     return false;
   }
 }
 
-/**
- * V8 opens the files of its profiles (`--perf-basic-prof`, `--prof`) as if they were to be inherited; it names them by the
- * process. Were one closed, V8 would write into the next file that gets its number.
- */
+/** V8 opens its profile files (`--prof`) without O_CLOEXEC. If one were closed, V8 would write into the next file with the same descriptor. */
 function isOfThisProcess(fd: number): boolean {
   const name = basename(readlinkSync(`/proc/self/fd/${fd}`));
   return /^(perf|jit|isolate)/.test(name) && name.split(/\D+/).includes(String(process.pid));

@@ -2,7 +2,6 @@ import type { OAuthServer } from "../ports/oauth-server.ts";
 
 const load = async (): Promise<OAuthServer> => (await import("./oauth-client.ts")).oauthServer;
 
-/** The client of OAuth servers, which is loaded when somebody connects an account. */
 export const lateOAuthServer: OAuthServer = {
   authorize: async (request) => (await load()).authorize(request),
   authorizeDevice: async (client, request, signal) => (await load()).authorizeDevice(client, request, signal),

@@ -1,7 +1,7 @@
 import type { Sender } from "../ports/sender.ts";
 import type { WebhookSenderSettings } from "./webhook-sender.ts";
 
-/** The sender of webhooks, which is loaded for the first message: many servers send none. */
+/** Loads the sender for the first message, because many servers send none. */
 export function lateSender(settings: WebhookSenderSettings): Sender {
   let loaded: Sender | undefined;
   const load = async (): Promise<Sender> => (loaded ??= (await import("./webhook-sender.ts")).webhookSender(settings));

@@ -1,9 +1,8 @@
 import type { Log } from "../ports/log.ts";
 
-/** In the log of a server that starts on the database of an earlier version: it may take long. */
 export const MIGRATING = "the database is brought to a newer schema";
 
-/** One line each on stderr, for people and for log collectors: `time level message key=value`. */
+/** Writes one line per message: `time level message key=value`. */
 export function streamLog(stream: { write(text: string): unknown }): Log {
   const write = (level: string, message: string, fields: Record<string, unknown> = {}): void => {
     const rest = Object.entries(fields).map(([key, value]) => ` ${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
@@ -16,7 +15,7 @@ export function streamLog(stream: { write(text: string): unknown }): Log {
   };
 }
 
-/** Components name much of what is logged: it can neither begin another line nor command the terminal of whoever reads. */
+/** Security: messages contain text of components, which must not fake log lines or control the terminal. */
 function inOneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (one) =>

@@ -1,6 +1,5 @@
 import type { Meter } from "../ports/meter.ts";
 
-/** What has happened since the server began. */
 export interface Totals {
   readonly runs: number;
   readonly failed: number;
@@ -13,23 +12,18 @@ export interface Totals {
 type Run = Parameters<Meter["ran"]>[0];
 type Attempt = Parameters<Meter["attempted"]>[0];
 
-/**
- * Figures in the text format of Prometheus. They are counted here, since that happens with every run; those of the
- * process itself come from a library, which is loaded when somebody asks for the first time.
- */
+/** Metrics in the Prometheus text format. The library for process metrics is loaded on first use. */
 export class Metrics implements Meter {
-  /** By trigger and outcome. */
+  /** Trigger to outcome to count. */
   readonly #runs = new Map<string, Map<string, number>>();
   readonly #attempts = new Map<string, number>();
   readonly #runSeconds = new Histogram();
   readonly #attemptSeconds = new Histogram();
   readonly #gauges: Gauge[] = [];
-  /** By status. */
   readonly #refused = new Map<string, number>();
   #events = 0;
   #dropped = 0;
 
-  /** Sources, and processes of sources, that there are when it is asked. */
   watch({ sources, processes }: { readonly sources: () => number; readonly processes: () => number }): void {
     this.#gauges.push({ name: "headwater_sources", help: "Deployed sources", read: sources });
     this.#gauges.push({ name: "headwater_processes", help: "Processes of sources", read: processes });
@@ -49,12 +43,10 @@ export class Metrics implements Meter {
     this.#attemptSeconds.observe(durationMs / 1000);
   }
 
-  /** A request that could not be read was answered with this status. */
   refused(status: string): void {
     this.#refused.set(status, (this.#refused.get(status) ?? 0) + 1);
   }
 
-  /** Totals since the server began. */
   totals(): Totals {
     const runs = this.#countedRuns();
     const attempts = [...this.#attempts];
@@ -97,11 +89,11 @@ interface Gauge {
   readonly read: () => number;
 }
 
-/** Seconds: from an instant run to the longest deadline. */
+/** Upper bounds in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 300];
 
 class Histogram {
-  /** Of each bucket those that are in no smaller one; the last is of those that are in none. */
+  /** Not cumulative. The last counts values above the largest bound. */
   readonly #counts = Array.from({ length: BUCKETS.length + 1 }, () => 0);
   #sum = 0;
 
@@ -127,7 +119,7 @@ function figure(name: string, help: string, { kind, lines }: { kind: "counter" |
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...lines, ""].join("\n");
 }
 
-/** Values of labels are words of this program, without anything to escape. */
+/** Label values must not need escaping. */
 function line(name: string, labels: Readonly<Record<string, string>>, value: number): string {
   const told = Object.entries(labels).map(([label, text]) => `${label}="${text}"`);
   return `${name}${told.length === 0 ? "" : `{${told.join(",")}}`} ${value}`;

@@ -4,14 +4,13 @@ import { PdError, messageOf } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 import { withStars } from "../domain/secrets.ts";
 import type { Authorization, AuthorizationRequest, DeviceAuthorization, OAuthServer } from "../ports/oauth-server.ts";
-import { sendRequest } from "./fetch-client.ts";
-import { textOf } from "./http-client.ts";
+import { textOf } from "./answer-text.ts";
+import { sendRequest } from "./http-client.ts";
 
 const TIMEOUT_MS = 30_000;
-/** Of an answer, unpacked; tokens are a few thousand. */
+/** Limit for a decompressed answer. */
 const MOST_BYTES = 2 ** 16;
 
-/** OAuth as oauth4webapi speaks it, with what providers answer brought into the form that the RFC has. */
 export const oauthServer: OAuthServer = {
   async authorize({ client, authorizeUrl, redirectUri, parameters }: AuthorizationRequest): Promise<Authorization> {
     const [verifier, state] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomState()];
@@ -70,7 +69,6 @@ export const oauthServer: OAuthServer = {
   },
 };
 
-/** Nothing of its metadata is known but what is used. */
 function serverOf({ tokenUrl }: OAuthClient): oauth.AuthorizationServer {
   return { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
 }
@@ -80,14 +78,13 @@ function authOf({ secret, hasBasicAuth }: OAuthClient): oauth.ClientAuth {
   return hasBasicAuth === true ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
 }
 
-/** An issuer in the answer is compared with metadata that nobody has here; the state and the verifier hold. */
+/** `iss` cannot be checked without server metadata. State and PKCE verifier are checked. */
 function withoutIssuer(callback: string): URLSearchParams {
   const { searchParams } = new URL(callback);
   searchParams.delete("iss");
   return searchParams;
 }
 
-/** Plain HTTP is for servers on this machine, such as those of tests. */
 function optionsFor({ tokenUrl, tokenMember }: OAuthClient, signal: AbortSignal) {
   const { protocol, hostname } = new URL(tokenUrl);
   const isLocal = protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
@@ -97,7 +94,7 @@ function optionsFor({ tokenUrl, tokenMember }: OAuthClient, signal: AbortSignal)
   };
 }
 
-/** Answers in the form of RFC 6749 §5.1: some providers nest, some answer errors with 200, some as a form. */
+/** Converts to the format of RFC 6749 §5.1. Some providers nest tokens, answer errors with status 200, or answer with a form. */
 async function send(
   url: string,
   init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>,
@@ -134,7 +131,7 @@ async function answered(request: () => Promise<Response>): Promise<TokenAnswer> 
   }
 }
 
-/** Ten years, in seconds: what is said to last longer is not told as a date that there is none of. */
+/** Ten years, in seconds. A huge lifetime has no valid expiry date. */
 const LONGEST_LIFE = 3650 * 86_400;
 
 function tokensOf(said: JsonObject, accessToken: string): GrantedTokens {

@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 
-/** Process ids of the browsers, or of what opens them, that this process has started and that still run. */
 const started = new Set<number>();
 export const browserPids: ReadonlySet<number> = started;
 
-/** Starts what opens an address on this system, such as a browser. It outlives this process. */
+/** The opened program outlives this process. */
 export function startOpener(url: string, onMissing: () => void): void {
   const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
   const child = spawn(opener, [url], { stdio: "ignore", detached: true });

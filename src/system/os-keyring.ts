@@ -3,27 +3,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AsyncEntry } from "@napi-rs/keyring";
 import { PdError, messageOf } from "../domain/errors.ts";
 
-/** Keeps texts under names. Each call throws PD_KEYRING_UNUSABLE; they take effect in the order in which they were made. */
+/** Calls take effect in order. Each may throw PD_KEYRING_UNUSABLE. */
 export interface Keyring {
-  /** `undefined`: there is none. A keyring that is locked may say the same. */
+  /** Returns undefined for a missing entry. A locked keyring may too. */
   read(name: string): Promise<string | undefined>;
   write(name: string, text: string): Promise<void>;
-  /** Does nothing when there is none. */
+  /** Ignores a missing entry. */
   remove(name: string): Promise<void>;
 }
 
 const SERVICE = "headwater";
-/** A keyring may wait for a person to unlock it. */
+/** A keyring may wait for its user to unlock it. */
 const PATIENCE_MS = 10_000;
 
-/** Of the person who runs this: Secret Service on Linux, Keychain on macOS, Credential Manager on Windows. */
 export const osKeyring: Keyring = {
   read: (name) => inTime(name, async (entry) => (await entry.getPassword()) ?? undefined),
   write: (name, text) => inTime(name, (entry) => entry.setPassword(text)),
   remove: (name) => inTime(name, async (entry) => void (await entry.deleteCredential())),
 };
 
-/** What is waited for no longer goes on: what comes after it must not overtake it. */
+/** A call that timed out keeps running, and later calls must not overtake it. */
 let last: Promise<unknown> = Promise.resolve();
 
 async function inTime<Answer>(name: string, question: (entry: AsyncEntry) => Promise<Answer>): Promise<Answer> {
@@ -43,7 +42,7 @@ async function inTime<Answer>(name: string, question: (entry: AsyncEntry) => Pro
   }
 }
 
-/** On Linux the library would fall back to the kernel's keyring, which forgets everything when the machine starts. */
+/** Without `store`, the library falls back to the kernel keyring on Linux, which loses its entries on reboot. */
 async function ask<Answer>(name: string, question: (entry: AsyncEntry) => Promise<Answer>): Promise<Answer> {
   const { AsyncEntry: Entry }: { AsyncEntry: typeof AsyncEntry } = createRequire(import.meta.url)("@napi-rs/keyring");
   return question(new Entry(SERVICE, name, { linux: { store: "secret-service" } }));

@@ -27,14 +27,14 @@ function privateAddresses(): BlockList {
   return list;
 }
 
-/** Loopback, link-local, private and other addresses that are not reached over the internet. */
+/** True for all addresses that are not reachable over the internet. */
 export function isPrivateAddress(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   const plain = mapped ?? address;
   return PRIVATE.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
 }
 
-/** Node's own lookup, failing with PD_PRIVATE_ADDRESS where `refusal` has a reason against one of the addresses. */
+/** Fails with PD_PRIVATE_ADDRESS when `refusal` returns a reason for any address. */
 export function guardedLookup(refusal: (address: string) => string | undefined): LookupFunction {
   return (hostname, options, callback) => {
     lookUp(hostname, { ...options, all: true }, (error, addresses) => {

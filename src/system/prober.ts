@@ -1,11 +1,11 @@
 import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Prober } from "../ports/prober.ts";
-import { CutOff, sendRequest } from "./fetch-client.ts";
+import { CutOff, sendRequest } from "./http-client.ts";
 
 const TIMEOUT_MS = 15_000;
 const MOST_CHARACTERS = 65_536;
 
-/** Some third parties refuse whoever does not name themselves. */
+/** Some third parties reject requests without a user agent. */
 export function prober(userAgent: string): Prober {
   return {
     async get({ url, headers }, signal) {
@@ -20,12 +20,11 @@ export function prober(userAgent: string): Prober {
   };
 }
 
-/** Errors of the network tell of hosts; others quote what was to be sent, which has credentials in it. */
+/** Security: errors other than network errors may quote credentials. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const isOfNetwork =
-    cause instanceof CutOff || /^(E[A-Z]+|CERT_\w+|ERR_TLS_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|UND_ERR_(SOCKET|\w+_TIMEOUT))$/.test(codeOf(cause) ?? "");
-  return isOfNetwork ? messageOf(cause) : "an address or a header with these fields in it cannot be sent";
+    error instanceof CutOff || /^(E[A-Z]+|CERT_\w+|ERR_TLS_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|UND_ERR_(SOCKET|\w+_TIMEOUT))$/.test(codeOf(error) ?? "");
+  return isOfNetwork ? messageOf(error) : "an address or a header with these fields in it cannot be sent";
 }
 
 async function beginningOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {

@@ -1,6 +1,6 @@
 import { codeOf } from "../domain/errors.ts";
 
-/** Whether there is a process of this id, whoever it belongs to. */
+/** True for processes of other users too. */
 export function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {

@@ -4,12 +4,12 @@ import { isRecord, parseJson } from "../domain/json.ts";
 
 const here = import.meta.dirname;
 
-/** Path of a built file beside the program: the child's entry, the writer thread's. Works from `dist` and from `src`. */
+/** Path in `dist`, whether run from `dist` or `src`. */
 export function programFile(name: string): string {
   return basename(here) === "dist" ? join(here, name) : join(here, "..", "..", "dist", name);
 }
 
-/** Path of a file or folder at the top of the package. */
+/** Path in the root of the package. */
 export function packageFile(name: string): string {
   return basename(here) === "dist" ? join(here, "..", name) : join(here, "..", "..", name);
 }

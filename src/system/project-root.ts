@@ -5,16 +5,16 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { PdError } from "../domain/errors.ts";
 
 /**
- * The folder whose files may be sent to a server. Code that somebody else wrote names files by its imports and its
- * links, and without this rule it could name the user's own, such as `~/.ssh/id_rsa`.
+ * Only files in this folder may be sent to a server. Security: otherwise imports and links in someone else's code could name private files of the user,
+ * such as `~/.ssh/id_rsa`.
  */
 export class ProjectRoot {
-  /** A real path, without links. */
+  /** Real path. */
   readonly folder: string;
 
   /**
-   * Of a file or folder as the user has named it: the top folder of its Git repository, else the nearest folder with a
-   * package.json, else the folder that it is in. The home of the user, and what is above that, is never a project.
+   * Returns the root of the Git repository, else the nearest folder with a package.json, else the named folder. The user's home folder and those above
+   * it are never found by `.git` or package.json.
    */
   static async of(named: string): Promise<ProjectRoot> {
     const path = resolve(named);
@@ -26,7 +26,6 @@ export class ProjectRoot {
     return new ProjectRoot((await nearestWith(".git", start)) ?? (await nearestWith("package.json", start)) ?? start);
   }
 
-  /** A folder that is known to be one project, such as a registry. */
   static async at(folder: string): Promise<ProjectRoot> {
     return new ProjectRoot(await realpath(folder));
   }
@@ -35,12 +34,11 @@ export class ProjectRoot {
     this.folder = folder;
   }
 
-  /** The real path of a file or folder of the project. Throws PD_BAD_INPUT when it is outside, and the system's error when it is not there. */
+  /** Returns the real path. Throws PD_BAD_INPUT when it is outside the project or in `.git`. */
   async place(path: string): Promise<string> {
     return this.#checked(path, await realpath(path));
   }
 
-  /** The same, at once. */
   placeNow(path: string): string {
     return this.#checked(path, realpathSync(path));
   }
@@ -48,7 +46,7 @@ export class ProjectRoot {
   #checked(path: string, place: string): string {
     const inside = relative(this.folder, place);
     const isOutside = inside === ".." || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
-    // The settings of a repository may hold the password of its remote.
+    // Git settings may contain the password of the remote.
     if (!isOutside && !inside.split(sep).includes(".git")) return place;
     const what = place === resolve(path) ? path : `${path}, which is ${place}`;
     const reason = isOutside ? `is outside of the project ${this.folder}` : "belongs to Git";
@@ -59,7 +57,6 @@ export class ProjectRoot {
   }
 }
 
-/** The nearest folder, from `start` upwards, that holds such a file or folder. The home of the user and `/` are no projects. */
 async function nearestWith(name: string, start: string): Promise<string | undefined> {
   const home = await realpath(homedir()).catch(() => homedir());
   for (let folder = start; ; folder = dirname(folder)) {

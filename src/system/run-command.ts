@@ -1,33 +1,31 @@
 import { spawn } from "node:child_process";
 import { PdError, codeOf } from "../domain/errors.ts";
 
-/** The end of what a command prints: that is where it says why it failed. */
+/** Characters. The end says why a command failed. */
 const KEPT_OUTPUT = 1_000_000;
-/** Chosen: output that was written before a command has ended is read within this time. */
+/** Chosen. Time to read remaining output after the exit. */
 const LAST_OUTPUT_MS = 500;
 
 export interface CommandSettings {
-  /** Where it runs. */
   readonly folder: string;
-  /** Aborts when the server stops. */
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
-  /** Beside those of this process; those that are `undefined` are left out. */
+  /** Added to this process's environment. Undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Open files that the command gets behind stdin, stdout and stderr. */
+  /** Inherited as descriptors 3 and above. */
   readonly files?: readonly number[];
 }
 
 export interface CommandResult {
-  /** 1 for a command that was ended by a signal. */
+  /** 1 when a signal ended the command. */
   readonly code: number;
-  /** What it printed to stdout and stderr, of very much the end. */
+  /** The end of stdout and stderr. */
   readonly output: string;
 }
 
 /**
- * Runs a command and collects what it prints. What it leaves in the background ends with it and does not hold the
- * result: a process in its group is killed, and output of one that has left the group is no longer read. Throws PD_STOPPING when the signal aborts, PD_COMMAND_FAILED when it cannot be started or takes too long.
+ * Background processes do not delay the result: those in the command's process group are killed when it exits, and the output of others is not read.
+ * Rejects with PD_STOPPING when the signal aborts, and with PD_COMMAND_FAILED when the command cannot start or times out.
  */
 export function runCommand(command: string, words: readonly string[], { folder, signal, timeoutMs, env, files = [] }: CommandSettings): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
@@ -38,7 +36,7 @@ export function runCommand(command: string, words: readonly string[], { folder, 
       stdio: ["ignore", "pipe", "pipe", ...files],
       env: { ...process.env, ...env, PD_SECRET_KEY: undefined, PD_SECRET_KEY_OLD: undefined, PD_OAUTH_CLIENT_SECRET: undefined },
       shell: isWindows,
-      // A group of its own, so that its children can be ended with it.
+      // Starts a process group, for killGroup.
       detached: !isWindows,
     });
     let output = "";
@@ -80,7 +78,7 @@ function killGroup(pid: number, isWindows: boolean): void {
   try {
     process.kill(isWindows ? pid : -pid, "SIGKILL");
   } catch (error) {
-    // It has ended by itself meanwhile: some systems then say that nobody may.
+    // Some systems report EPERM for a group that has ended.
     if (codeOf(error) !== "ESRCH" && codeOf(error) !== "EPERM") throw error;
   }
 }

@@ -5,19 +5,16 @@ import { type RunId, isRunId } from "../domain/ids.ts";
 import { RUN_FILES, type RunFile } from "../domain/run-files.ts";
 import type { FilePart, RunFiles } from "../ports/run-files.ts";
 
-/** Sizes of the files and folders of a run. */
+/** Includes folders, with size 0. */
 interface Taken {
   readonly sizes: Map<string, number>;
   bytes: number;
 }
 
-/**
- * Files of runs in a folder of the home: those of a run in `<run>/files`, and in `<run>/parts` what is being written. Only
- * this server writes there, so nothing in it is a link.
- */
+/** Files are in `<run>/files`, incomplete ones in `<run>/parts`. Only this server writes there, so the folder contains no links. */
 export class RunFilesFolder implements RunFiles {
   readonly #root: string;
-  /** Runs that have files: most have none, and are asked for with every step. */
+  /** In memory, because every step asks and most runs have no files. */
   #runs: Promise<Set<RunId>> | undefined;
   readonly #taken = new Map<RunId, Promise<Taken>>();
 

@@ -7,20 +7,18 @@ import { HomeKeys } from "./home-keys.ts";
 import type { Keyring } from "./os-keyring.ts";
 
 export interface SecretKeySettings {
-  /** Holds the key, or tells under which name the keyring holds it. */
   readonly keyFile: string;
   readonly keyring: Keyring;
   readonly log: Log;
   readonly use: KeyringUse;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Ids of the keys that something is sealed with. */
+  /** Ids of keys that stored secrets are sealed with. */
   readonly inUse: ReadonlySet<string>;
 }
 
 /**
- * The vault of a home: with the key of PD_SECRET_KEY (and PD_SECRET_KEY_OLD, to open what was sealed before), or with
- * one that a keyring keeps, or a file that only its owner can read. Throws PD_SECRET_KEY_WRONG for keys that cannot be
- * read, PD_KEYRING_UNUSABLE.
+ * The key comes from PD_SECRET_KEY, the keyring or `keyFile`, else it is created. PD_SECRET_KEY_OLD only opens older secrets. Throws PD_SECRET_KEY_WRONG
+ * when a key is missing or unreadable, and PD_KEYRING_UNUSABLE.
  */
 export async function openVault({ keyFile, keyring, log, use, environment, inUse }: SecretKeySettings): Promise<AesVault> {
   const given = givenKey("PD_SECRET_KEY", environment["PD_SECRET_KEY"] ?? "");
@@ -32,7 +30,7 @@ export async function openVault({ keyFile, keyring, log, use, environment, inUse
     return undefined;
   });
   if (kept === undefined) return new AesVault([...given, ...old], { name: "environment", keep: (ring) => keepOutside(ring, undefined) });
-  // No key is made, moved or given up before everything can be opened.
+  // Must come before any key is created, moved or deleted.
   requireKeys(inUse, [...given, ...old, ...kept.found], keyFile);
   if (given.length > 0) {
     if (kept.found.length > 0) log.warn("all secrets are sealed with PD_SECRET_KEY from now on; the key of this home is taken away", { place: kept.place });
@@ -64,7 +62,7 @@ async function keepSomewhere(ring: KeyRing, kept: HomeKeys): Promise<void> {
   try {
     await kept.keepInKeyring(ring);
   } catch (error) {
-    // Servers have none, as a rule.
+    // Headless machines usually have no keyring.
     if (!isUnusable(error)) throw error;
     await kept.keepInFile(ring);
   }
@@ -87,14 +85,13 @@ function isUnusable(error: unknown): boolean {
 }
 
 async function keepOutside(ring: KeyRing, before: HomeKeys | undefined): Promise<void> {
-  // Keys in variables are the user's to take away.
+  // Only the user can remove keys from environment variables.
   if (ring.length === 1) return before?.forget();
   throw new PdError("PD_BAD_INPUT", "Cannot make a new key: it is given by PD_SECRET_KEY", {
     fix: "Start the server with the new key in PD_SECRET_KEY and the one before in PD_SECRET_KEY_OLD: everything is sealed anew",
   });
 }
 
-/** 32 bytes in hex or base64. */
 function givenKey(name: string, text: string): KeyRing {
   if (text === "") return [];
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? "hex" : "base64");

@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { isRecord, parseJson } from "../domain/json.ts";
 import { readNowIfThere, writeWhole } from "./whole-files.ts";
 
-/** What `server.json` in PD_HOME tells about a running server. */
+/** `server.json` in PD_HOME. */
 export interface ServerRecord {
   readonly pid: number;
   readonly api_url: string;
   readonly endpoint_url: string;
   readonly started_at_ms: number;
   readonly version: string;
-  /** A command has started it; absent or false: somebody who may start it again. */
+  /** True when a command started the server. Otherwise its user or a supervisor may restart it. */
   readonly in_background?: boolean;
 }
 
-/** `undefined` when no server has written one. */
+/** Returns undefined when the record is missing or invalid. */
 export function readServerRecord(home: string): ServerRecord | undefined {
   const record = parseJson(readNowIfThere(join(home, "server.json")) ?? "");
   if (!isRecord(record) || typeof record["pid"] !== "number" || typeof record["api_url"] !== "string") return undefined;

@@ -1,10 +1,8 @@
 import { createTransport } from "nodemailer";
 import type { Mailer } from "../ports/mailer.ts";
 
-/** A server that does not answer holds a step no longer. */
 const WITHIN_MS = 20_000;
 
-/** Mail over SMTP, a connection each. */
 export const smtpMailer: Mailer = {
   async send({ host, port, security, username, password, from, to }, { subject, text, html }) {
     const transport = createTransport({
@@ -19,7 +17,7 @@ export const smtpMailer: Mailer = {
       ...(username === undefined ? {} : { auth: { user: username, pass: password ?? "" } }),
     });
     try {
-      // Nothing in a mail may name a file or an address to fetch.
+      // Security: a mail must not make nodemailer read files or fetch URLs.
       await transport.sendMail({ from, to, subject, text, html, disableFileAccess: true, disableUrlAccess: true });
     } finally {
       transport.close();

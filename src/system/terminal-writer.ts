@@ -2,15 +2,11 @@ import { write } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf } from "../domain/errors.ts";
 
-/** Texts that wait for a terminal which takes nothing, as after Ctrl-S. */
+/** Texts queued for a terminal that is stopped, as after Ctrl-S. */
 const MOST_WAITING = 1000;
-/** Before a terminal that is full is asked again. */
 const FULL_MS = 50;
 
-/**
- * Writes to a terminal from another thread: Node's own stream holds the whole program until the terminal takes what it
- * is given. What is too much to keep is counted, and that is told.
- */
+/** Does not block the process while the terminal is full, as Node's stream does. Reports how many texts it dropped. */
 export class TerminalWriter {
   readonly #fd: number;
   #waiting: string[] = [];
@@ -33,7 +29,6 @@ export class TerminalWriter {
       const left = this.#left > 0 ? `… ${this.#left} more lines were not shown\n` : "";
       const bytes = Buffer.from(this.#waiting.join("") + left);
       [this.#waiting, this.#left] = [[], 0];
-      // A terminal that is gone takes nothing any more.
       if (!(await this.#take(bytes))) break;
     }
     this.#isWriting = false;
@@ -50,7 +45,7 @@ export class TerminalWriter {
   }
 }
 
-/** How many bytes were taken; `undefined`: none ever will be. */
+/** Returns the bytes written: 0 when the terminal is full, undefined when it is gone. */
 function writeSome(fd: number, bytes: Buffer): Promise<number | undefined> {
   return new Promise((resolve) => {
     write(fd, bytes, (error, taken) => resolve(error === null ? taken : codeOf(error) === "EAGAIN" ? 0 : undefined));

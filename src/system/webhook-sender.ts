@@ -9,28 +9,25 @@ import type { OwnPorts } from "./own-ports.ts";
 import { guardedLookup, isPrivateAddress } from "./private-address.ts";
 
 const ANSWER_WITHIN_MS = 15_000;
-/** As much of an answer is kept. */
 const KEPT_ANSWER_BYTES = 2048;
-/** So many receivers and keys are remembered; then all are made anew. */
+/** A full cache is cleared. */
 const MOST_REMEMBERED = 1000;
 const NOTHING = Buffer.alloc(0);
 
 export interface WebhookSenderSettings {
   readonly clock: Clock;
-  /** May messages go to addresses that only this machine or its network can reach? */
   readonly allowsPrivate: boolean;
   readonly userAgent: string;
-  /** Nothing is sent there. */
   readonly ownPorts: Pick<OwnPorts, "isOtherEndOf">;
-  /** How long an answer may take; absent: 15 s. */
+  /** The default is 15 s. */
   readonly answerWithinMs?: number;
 }
 
-/** Sends messages as Standard Webhooks says: signed by each secret over `id.timestamp.body`. */
+/** Follows Standard Webhooks. Each secret signs `id.timestamp.body`. */
 export function webhookSender({ clock, allowsPrivate, userAgent, ownPorts, answerWithinMs = ANSWER_WITHIN_MS }: WebhookSenderSettings): Sender {
-  // Whoever answers with a redirect, or resolves to another address later, is judged when it is connected to.
+  // Security: the agent checks each connection, because a name may later resolve to another address. It does not follow redirects.
   const agent = new Agent({
-    // Each message has its own deadline.
+    // `Answer` has its own timeout.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: connectorBeside(ownPorts, { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) }),
@@ -54,7 +51,7 @@ export function webhookSender({ clock, allowsPrivate, userAgent, ownPorts, answe
   };
 }
 
-/** Connects, and gives up a connection that leads back to this server: only then it is known where a name and its address led. */
+/** Checks after connecting, because only then the actual address is known. */
 function connectorBeside(ownPorts: WebhookSenderSettings["ownPorts"], options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options);
   return (target, callback) =>
@@ -70,7 +67,7 @@ function connectorBeside(ownPorts: WebhookSenderSettings["ownPorts"], options: b
 interface Target {
   readonly origin: string;
   readonly path: string;
-  /** Why nothing is sent there. */
+  /** Undefined when the URL may be used. */
   readonly problem: string | undefined;
 }
 
@@ -87,7 +84,6 @@ function readKey(secret: string): KeyObject {
   return createSecretKey(Buffer.from(secret.replace(/^whsec_/, ""), "base64"));
 }
 
-/** What was made of a text is there for the next message: receivers are few, messages many. */
 function remembering<Value>(make: (text: string) => Value): (text: string) => Value {
   const known = new Map<string, Value>();
   return (text) => {
@@ -103,11 +99,11 @@ function remembering<Value>(make: (text: string) => Value): (text: string) => Va
 interface Signing {
   readonly keyOf: (secret: string) => KeyObject;
   readonly userAgent: string;
-  /** Seconds. */
+  /** Epoch seconds. */
   readonly timestamp: number;
 }
 
-/** Names and values in turn, which costs a message less than an object of them. */
+/** Returns alternating names and values, which is faster than an object. */
 function headersOf({ id, payload, secrets, emitterId, eventName }: OutgoingMessage, { keyOf, userAgent, timestamp }: Signing): string[] {
   const text = `${id}.${timestamp}.${payload}`;
   return [
@@ -118,7 +114,6 @@ function headersOf({ id, payload, secrets, emitterId, eventName }: OutgoingMessa
     "x-pd-emitter-id",
     emitterId,
     "x-pd-event-name",
-    // A header takes letters, digits and signs of ASCII alone.
     encodeURI(eventName),
     "webhook-id",
     id,
@@ -129,7 +124,6 @@ function headersOf({ id, payload, secrets, emitterId, eventName }: OutgoingMessa
   ];
 }
 
-/** Answers that are waited for, by the signal that ends them. */
 function answersUnderWay(withinMs: number): (signal: AbortSignal) => AnswersUnderWay {
   const bySignal = new WeakMap<AbortSignal, AnswersUnderWay>();
   return (signal) => {
@@ -141,11 +135,11 @@ function answersUnderWay(withinMs: number): (signal: AbortSignal) => AnswersUnde
   };
 }
 
-/** Each has the same time, so the first that began is the first to be given up: one timer and one listener do for all. */
+/** Pending answers of one signal. All have the same timeout, so the oldest expires first and one timer serves all. */
 class AnswersUnderWay {
   readonly #signal: AbortSignal;
   readonly #withinMs: number;
-  /** In the order in which they began. */
+  /** Oldest first. */
   readonly #answers = new Set<Answer>();
   #isWatched = false;
 
@@ -169,7 +163,6 @@ class AnswersUnderWay {
     answer.giveUp("the server stops");
   }
 
-  /** What is under way holds the process; what would be given up does not. */
   #lookIn(ms: number): void {
     this.#isWatched = true;
     setTimeout(() => this.#look(), ms).unref();
@@ -191,16 +184,15 @@ interface Head {
   readonly retryAfter: string | string[] | undefined;
 }
 
-/** Hears an answer as it arrives: its status, and the first bytes of its body; what follows is not waited for. */
+/** Keeps the status and the first KEPT_ANSWER_BYTES of the body, and aborts the rest. */
 class Answer implements Dispatcher.DispatchHandler {
-  /** By a clock that nobody sets, ms. */
+  /** Monotonic. */
   readonly beganAt = performance.now();
   readonly ended: Promise<SendResult>;
   readonly #clock: Clock;
   readonly #underWay: AnswersUnderWay;
-  /** `undefined` once it has ended. */
   #end: ((result: SendResult) => void) | undefined;
-  /** Once the status has come it decides, however the body ends. */
+  /** Once set, the message counts as answered even when the body fails. */
   #head: Head | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #text: Buffer = NOTHING;
@@ -257,13 +249,12 @@ class Answer implements Dispatcher.DispatchHandler {
     return retryAfterMs === undefined ? { kind: "answered", status, answer } : { kind: "answered", status, answer, retryAfterMs };
   }
 
-  /** The connection is of no more use: the rest of an answer may never come. */
   #leave(): void {
     this.#controller?.abort(new Error("not waited for"));
   }
 }
 
-/** Seconds, or a date. */
+/** Returns ms, or undefined when invalid or past. */
 function readRetryAfter(header: string | string[], now: number): number | undefined {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined) return undefined;
@@ -276,7 +267,7 @@ function reasonOf(error: unknown): string {
   return `${code === undefined ? "" : `${code}: `}${messageOf(error)}`;
 }
 
-/** A host that is an address is not looked up, so it is judged here. */
+/** A host that is an IP address never reaches the guarded lookup. */
 function literalProblem({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? undefined : refusal(host);

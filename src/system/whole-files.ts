@@ -3,7 +3,6 @@ import { chmod, open, readFile, rename, rm, stat, writeFile } from "node:fs/prom
 import { dirname } from "node:path";
 import { codeOf, messageOf } from "../domain/errors.ts";
 
-/** `undefined`: there is no such file. */
 export function readIfThere(path: string): Promise<string | undefined> {
   return unlessMissing(readFile(path, "utf8"));
 }
@@ -11,8 +10,8 @@ export function readIfThere(path: string): Promise<string | undefined> {
 const MOST_READS = 5;
 
 /**
- * The text of a file that may be saved meanwhile. One that is longer after a save is else read up to the length that it
- * had before, and that may well be code that compiles. Throws for what is no file: a pipe or a device may never end.
+ * Retries when the file changes during the read: a file that grows would be cut at its old length, which may still be valid code. Throws for pipes and
+ * devices, which may never end.
  */
 export async function readStable(path: string): Promise<string> {
   for (let reads = 1; ; reads++) {
@@ -21,7 +20,6 @@ export async function readStable(path: string): Promise<string> {
   }
 }
 
-/** `stamp`: that of the file before it was read. */
 async function readStamped(path: string): Promise<{ text: string; stamp: string }> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
@@ -37,12 +35,11 @@ function noFile(path: string): Error {
   return new Error(`Cannot read ${path}: it is no file`);
 }
 
-/** As `readStable`. `undefined`: there is no such file. */
 export function readStableIfThere(path: string): Promise<string | undefined> {
   return unlessMissing(readStable(path));
 }
 
-/** The same at once: a small file is read in less time than it takes to have others read it. For who serves nobody else meanwhile. */
+/** Faster for small files, but blocks the process and does not retry. */
 export function readNow(path: string): string {
   const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
@@ -53,7 +50,6 @@ export function readNow(path: string): string {
   }
 }
 
-/** As `readNow`. `undefined`: there is no such file. */
 export function readNowIfThere(path: string): string | undefined {
   try {
     return readNow(path);
@@ -72,20 +68,16 @@ async function unlessMissing(reading: Promise<string>): Promise<string | undefin
   }
 }
 
-/** There is no such file, or no such folder: a file has its place. */
 function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
-/** Another one after each save, also within one tick of the disk's clock when the length is another. */
+/** Misses only a save in place that keeps the length within one tick of the file system's clock. */
 function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
-/**
- * The text of a file that whoever made it may have meant to be something else: no link, no pipe, no device, no more than
- * `mostBytes`. `undefined`: there is none. Throws when it is none of the kind.
- */
+/** For untrusted folders. Returns undefined for a missing file. Throws for links, pipes, devices and files larger than `mostBytes`. */
 export async function readPlainFile(path: string, mostBytes: number): Promise<string | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const handle = await open(path, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0)).catch((error: unknown) => {
@@ -102,7 +94,7 @@ export async function readPlainFile(path: string, mostBytes: number): Promise<st
   }
 }
 
-/** As `writeWhole`, and it survives a power cut from when this resolves. */
+/** Like `writeWhole`, but the file also survives a power cut. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   await writeWhole(path, text);
   for (const place of [path, dirname(path)]) {
@@ -111,7 +103,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Writes for the owner alone; a reader finds the old file or the new one, never half of it. Errors name the path. */
+/** Atomic. Only the owner can read the file. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   try {
@@ -120,7 +112,7 @@ export async function writeWhole(path: string, text: string): Promise<void> {
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    // That of a write on a full disk has no path.
+    // On a full disk the error lacks the path.
     throw Object.assign(new Error(`Cannot write ${path}: ${messageOf(error)}`, { cause: error }), { code: codeOf(error) });
   }
 }

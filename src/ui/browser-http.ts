@@ -16,39 +16,6 @@ export function sendRequest(url: string, { timeoutMs, headTimeoutMs: _head, sign
   return fetch(url, { ...rest, headers: { ...headers }, credentials: "omit", cache: "no-store", signal: limits.length === 0 ? null : AbortSignal.any(limits) });
 }
 
-const BODY_WITHIN_MS = 300_000;
-
-/** Throws when the body exceeds `mostBytes` or takes longer than `withinMs`. */
-export async function textOf({ body }: Answer, mostBytes: number, withinMs = BODY_WITHIN_MS): Promise<string> {
-  const reader = body?.getReader();
-  if (reader === undefined) return "";
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    void reader.cancel().catch(() => {});
-  }, withinMs);
-  const decoder = new TextDecoder();
-  let [text, size] = ["", 0];
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (isLate || done) break;
-      if (!(value instanceof Uint8Array)) continue;
-      size += value.length;
-      if (size > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
-      text += decoder.decode(value, { stream: true });
-    }
-    if (isLate) throw new Error("the answer was cut off");
-    return text + decoder.decode();
-  } catch (error) {
-    if (isLate) throw new Error(`the answer did not end within ${withinMs / 1000} s`, { cause: error });
-    await reader.cancel().catch(() => {});
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Rejects when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -193,7 +193,7 @@ describe("a stream", () => {
     const read = async (): Promise<void> => {
       for await (const _event of createClient({ baseUrl: url, key: "" }).follow.events("orders"));
     };
-    await expect(read()).rejects.toMatchObject({ code: "PD_SERVER_UNREACHABLE", message: expect.stringContaining("no whole event") });
+    await expect(read()).rejects.toMatchObject({ code: "PD_SERVER_UNREACHABLE", message: expect.stringContaining("without a whole event") });
     expect(connections).toBe(1);
     expect(process.memoryUsage().rss - before).toBeLessThan(400_000_000);
     let inviting = 0;

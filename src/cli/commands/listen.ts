@@ -1,7 +1,7 @@
 import { coloursFor } from "../colours.ts";
 import type { EventRecord } from "../../api/events.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { sendRequest } from "../../system/fetch-client.ts";
+import { sendRequest } from "../../system/http-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
 import { clockTime, printConnection, printGone, printJson, printLine, printNote } from "../reporter.ts";
@@ -9,7 +9,7 @@ import { abortOnStop } from "../stop-signals.ts";
 
 const ANSWER_WITHIN_MS = 15_000;
 
-/** `pd listen <source> --forward <url>`: delivers what is emitted from now on to a local address, one after the other. */
+/** `pd listen <source> --forward <url>`: posts new events to an address, one at a time. */
 export async function listen(cli: CliContext, source: string, { forward }: { forward: string }): Promise<number> {
   if (!/^https?:\/\//.test(forward) || !URL.canParse(forward))
     throw new PdError("PD_BAD_INPUT", `Cannot forward to ${JSON.stringify(forward)}: it wants an http or https address`, {
@@ -52,11 +52,11 @@ async function deliver(cli: CliContext, url: string, { id, event, metadata }: Ev
   printLine(cli, `${colours.dim(clockTime(started))} ${(isOk ? colours.green : colours.red)(shown)} in ${duration} ms  ${colours.dim(id)}`);
 }
 
-/** What it says is not kept, and its status counts however it ends. */
+/** Discards the body. The status counts even when the body is cut off. */
 async function untilOver(body: AsyncIterable<Uint8Array> | null): Promise<void> {
   try {
     for await (const _chunk of body ?? []) continue;
   } catch {
-    // It was cut off.
+    // The body was cut off.
   }
 }

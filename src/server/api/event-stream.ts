@@ -24,7 +24,7 @@ export interface Message {
 export function streamRoutes(engine: Engine): Hono {
   const app = new Hono();
   const frames = new EventFrames();
-  const emitted = (context: Context): Response => {
+  const emitted = (context: Context): Promise<Response> => {
     const { id } = engine.findDeployed(context.req.param("id") ?? "", "stream events of");
     const last = context.req.header("last-event-id") ?? context.req.query("last_event_id");
     const after = last === undefined ? undefined : seqOf(last);
@@ -97,14 +97,13 @@ export function streamHead(context: Context): Response {
   return context.body(null, 200, HEADERS);
 }
 
-/** Ends when the reader disconnects. Reads the next frame only when the reader has taken the last. */
-export function stream(context: Context, open: (signal: AbortSignal) => Promise<Opened>): Response {
+/** Answers when the reader is subscribed. Ends when the reader disconnects. Reads the next frame only when the reader has taken the last. */
+export async function stream(context: Context, open: (signal: AbortSignal) => Promise<Opened>): Promise<Response> {
   if (context.req.method === "HEAD") return streamHead(context);
   const over = new AbortController();
   const { revoked } = callerOf(context);
   // One key may open many streams.
   if (revoked !== undefined) setMaxListeners(0, revoked);
-  let opened: Opened | undefined;
   let beat: NodeJS.Timeout | undefined;
   const end = (): void => {
     clearInterval(beat);
@@ -112,39 +111,31 @@ export function stream(context: Context, open: (signal: AbortSignal) => Promise<
     over.abort();
   };
   let cutOff = end;
+  const opened = await open(over.signal);
   const body = new ReadableStream<Uint8Array>({
-    async start(controller) {
+    start(controller) {
       cutOff = (): void => {
         end();
         controller.close();
       };
       revoked?.addEventListener("abort", cutOff);
       if (revoked?.aborted === true) return cutOff();
-      opened = await open(over.signal).catch((error: unknown) => {
-        // Without this, failed streams would accumulate listeners on a long-lived key.
-        end();
-        throw error;
-      });
-      if (over.signal.aborted) return;
-      // When this comment arrives, the reader is subscribed.
-      controller.enqueue(bytesOf(handshakeOf(opened)));
+      controller.enqueue(bytesOf(`:sse-handshake\nretry: ${RECONNECT_MS}\n\n`));
       beat = setInterval(() => (controller.desiredSize ?? 0) > 0 && controller.enqueue(bytesOf(":sse-handshake\n\n")), KEEP_ALIVE_MS).unref();
     },
     async pull(controller) {
-      const next = await opened?.frames.next();
+      const next = await opened.frames.next();
       if (over.signal.aborted) return;
-      if (next?.done === false) return controller.enqueue(next.value);
+      if (next.done === false) return controller.enqueue(next.value);
       end();
       controller.close();
     },
     cancel: end,
   });
-  return context.body(body, 200, HEADERS);
+  return context.body(body, 200, { ...HEADERS, ...positionOf(opened) });
 }
 
-/** The position is a comment, because some readers treat an id without data as an event. */
-function handshakeOf({ begin, gone = 0 }: Opened): string {
-  const place = begin === undefined ? "" : `:after ${begin}\n`;
-  const gap = gone === 0 ? "" : `:gone ${gone}\n`;
-  return `:sse-handshake\n${place}${gap}retry: ${RECONNECT_MS}\n\n`;
+/** Where the stream begins. Headers, because some readers treat an id without data as an event. */
+function positionOf({ begin, gone = 0 }: Opened): Record<string, string> {
+  return { ...(begin === undefined ? {} : { "pd-after": begin }), ...(gone === 0 ? {} : { "pd-gone": String(gone) }) };
 }
