@@ -4,7 +4,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts
 import type { CliContext } from "./context.ts";
 import { printJson, printLine, timelineLine } from "./reporter.ts";
 
-/** What an action did: its log, exports, what it returned, what it sent and wanted next. The exit code: 1 when it failed. */
+/** Returns exit code 1 when the run failed. */
 export function printActionRun(cli: CliContext, run: ActionRunRecord): number {
   const isOk = run.outcome === "returned";
   if (cli.isJson) printJson(cli, run);
@@ -40,13 +40,13 @@ function framesOf(stack: string): string {
     .join("\n");
 }
 
-/** What is sent has as many forms as there are receivers. */
+/** The form of `what` depends on the receiver. */
 function sendLine({ to, what, status, problem }: JsonObject): string {
   const told = isJsonObject(what) && to === "http" ? `${shown(what["method"] ?? "GET")} ${shown(what["url"])}` : shown(what);
   return `${shown(to)} ${told}: ${problem === undefined ? `status ${shown(status)}` : shown(problem)}`;
 }
 
-/** What it wanted next is told: only a workflow would do it. */
+/** Only workflows carry out flow control, so it is only printed. */
 function flowLine({ kind, reason, maxRetries, ms }: JsonObject): string {
   switch (kind) {
     case "exit":

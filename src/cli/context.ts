@@ -15,7 +15,6 @@ import { withSteps } from "./spinner.ts";
 import { migrationWords, stepWords } from "./step-words.ts";
 import { readNowIfThere } from "../system/whole-files.ts";
 
-/** What every command is given: the streams, the flags that all share, the environment. */
 export interface CliContext {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
@@ -23,32 +22,28 @@ export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly isJson: boolean;
   readonly flags: GivenSettings;
-  /** How a server is started where none runs; without it, as a process of its own in the background. */
+  /** Omitted to start a detached process. */
   readonly spawnServer?: (words: readonly string[], log: number) => ServerProcess;
-  /** The server elsewhere that the command is for, when one is named. */
+  /** Undefined for the default server. */
   readonly profile: string | undefined;
 }
 
-/** A server on its way up. */
 interface ServerProcess {
   once(event: "exit", listener: () => void): unknown;
 }
 
-/** How long a server that has the home may not answer. */
+/** A server that owns the home may be busy for this long. */
 const BUSY_MS = 30_000;
-/** How long a server that starts in the background may take. */
+/** Migrations get extra time. */
 const START_TIMEOUT_MS = 20_000;
-/** Supervisors start again what has ended, after a pause. */
+/** A supervisor restarts an ended server after a pause. */
 const RETURN_TIMEOUT_MS = 4000;
-/** Between attempts to start one while another runs that does not answer. */
+/** Pause while another server owns the home but does not answer. */
 const RETRY_MS = 300;
-/** Why a server has not started is said in the last lines of its log. */
+/** The end of the log says why a start failed. */
 const TAIL_BYTES = 16_384;
 
-/**
- * A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when there is none. Throws
- * PD_SERVER_UNREACHABLE when there is one that does not answer.
- */
+/** Undefined when no server runs on this PD_HOME. Throws PD_SERVER_UNREACHABLE when one owns the home but does not answer. */
 export async function findServer(settings: Pick<Settings, "home">, cli?: CliContext, { busyMs = BUSY_MS } = {}): Promise<Client | undefined> {
   const locate = (): Promise<ServerAddress | undefined> => locateServer(settings.home);
   const address = await locate();
@@ -57,7 +52,6 @@ export async function findServer(settings: Pick<Settings, "home">, cli?: CliCont
   return createClient(new Connection(address, { locate, ...watch }));
 }
 
-/** A server runs already: flags for the one that would have been started change nothing about it. */
 export function tellUnusedSettings({ flags, stderr }: CliContext): void {
   const names = Object.entries(SETTINGS).flatMap(([name, { flag }]) => (name !== "home" && name in flags ? [`--${flag}`] : []));
   if (names.length === 0) return;
@@ -65,7 +59,7 @@ export function tellUnusedSettings({ flags, stderr }: CliContext): void {
   stderr.write(`The server runs with the settings that it was started with: ${names.join(", ")} ${verb} nothing. To use ${them}, stop it first: pd down\n`);
 }
 
-/** A server that is at work answers late: as long as it has the home, it is asked again. */
+/** A busy server answers late, so it is asked again while it owns the home. */
 async function answers(address: ServerAddress, home: string, busyMs: number): Promise<boolean> {
   for (const started = Date.now(); ;) {
     const heard = await new Connection(address).listens();
@@ -79,7 +73,7 @@ async function answers(address: ServerAddress, home: string, busyMs: number): Pr
   }
 }
 
-/** Whether there is a server of this home: its number in the record, or its port, may be somebody else's by now. */
+/** The recorded process id or port may belong to another program by now. */
 async function isHeld(home: string): Promise<boolean> {
   const { holdLock } = await import("../system/file-lock.ts");
   const lock = holdLock(join(home, "server.lock"));
@@ -87,12 +81,11 @@ async function isHeld(home: string): Promise<boolean> {
   return lock === undefined;
 }
 
-/** Shows what the server is at, as far as it tells. */
 function watching(cli: CliContext, label: string): NonNullable<ConnectionOptions["watch"]> {
   return (call, askStep) => withSteps(cli, { label, askStep: async () => stepWords(await askStep()) }, call);
 }
 
-/** What the server on this home says of itself; it may have ended without a word. */
+/** The server in the record may have crashed. */
 export async function locateServer(home: string): Promise<ServerAddress | undefined> {
   const record = readServerRecord(home);
   if (record === undefined) return undefined;
@@ -100,12 +93,12 @@ export async function locateServer(home: string): Promise<ServerAddress | undefi
   return { baseUrl: record.api_url, key };
 }
 
-/** A client of the server that the command is for. On this machine one is started where there is none, and said so. */
+/** Starts a local server when none runs, and prints that. */
 export function connect(cli: CliContext): Promise<Client> {
   return connectTo(cli, cli.profile);
 }
 
-/** A client of a profile's server; without a name of the one that is used by default. */
+/** Without a name, uses the default server. */
 export async function connectTo(cli: CliContext, profileName: string | undefined): Promise<Client> {
   const profile = await findProfile(profileName, cli.environment);
   if (profile !== undefined) return createClient(new Connection(profile, { watch: watching(cli, `Waiting for ${profile.baseUrl}`) }));
@@ -117,7 +110,6 @@ export async function connectTo(cli: CliContext, profileName: string | undefined
   return createClient(new Connection(address, { locate, reach, watch: watching(cli, "Waiting for the server") }));
 }
 
-/** The server of this home, which is started where there is none. */
 async function reachServer(cli: CliContext, settings: Settings): Promise<Client> {
   const running = await findServer(settings, cli);
   if (running !== undefined) return running;
@@ -128,7 +120,7 @@ async function reachServer(cli: CliContext, settings: Settings): Promise<Client>
   return withSteps(cli, { label: "Starting", askStep: startSteps(settings) }, startInBackground(cli, settings));
 }
 
-/** A server that somebody else started, and that ended without a word, may be on its way up again: whoever looks after it would find its place taken. */
+/** A supervisor may be restarting a crashed server, and must not find its place taken. A background server has no supervisor. */
 async function untilReturned(cli: CliContext, settings: Settings): Promise<Client | undefined> {
   const record = readServerRecord(settings.home);
   if (record === undefined || record.in_background === true) return undefined;
@@ -140,14 +132,14 @@ async function untilReturned(cli: CliContext, settings: Settings): Promise<Clien
   return undefined;
 }
 
-/** Asks what a server that starts from now on is at, by the last line of its log. */
+/** Reads the steps from the server's log. */
 function startSteps({ home }: Settings): () => Promise<string | undefined> {
   const path = join(home, "server.log");
   const from = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return async () => migrationWords(await tailOf(path, from));
 }
 
-/** The end of a file that grows, of what stands behind so many bytes. */
+/** The end of a growing file, without its first `from` bytes. */
 async function tailOf(path: string, from: number): Promise<string> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return "";
@@ -161,14 +153,14 @@ async function tailOf(path: string, from: number): Promise<string> {
   }
 }
 
-/** Starts `pd up` with the same settings, its output in server.log of PD_HOME. Throws what kept it from starting. */
+/** The output goes to server.log in PD_HOME. Throws PD_SERVER_UNREACHABLE with the reason. */
 export async function startInBackground(cli: CliContext, settings: Settings): Promise<Client> {
   await makeHome(settings.home);
   const logPath = join(settings.home, "server.log");
   const output = openSync(logPath, "a", 0o600);
   const words = Object.entries(cli.flags).flatMap(([name, value]) => flagWords(name, value));
   let hasEnded = false;
-  // Not what earlier ones have said.
+  // Skips the output of earlier servers.
   let from = 0;
   const begin = (): void => {
     hasEnded = false;
@@ -183,7 +175,7 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
     if (client !== undefined) return client;
     const isLate = Date.now() - started > START_TIMEOUT_MS && migrationWords(await tailOf(logPath, from)) === undefined;
     if (isLate || (hasEnded && !hasLostRace(await linesFrom(logPath, from)))) throw notStarted(logPath, await linesFrom(logPath, from));
-    // The other one may be on its way up, or on its way down.
+    // The server that owns the home may be starting or stopping.
     if (hasEnded) await sleep(RETRY_MS);
     if (hasEnded && (await findServer(settings, cli)) === undefined) begin();
     await sleep(30);
@@ -191,15 +183,15 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
 }
 
 /**
- * glibc gives threads arenas of their own to allocate in, and keeps what was used of each: with one for all, a server in a
- * home with many runs takes up 8 MB less, and is no slower.
+ * glibc gives each thread its own arena and keeps the used memory of each. With a single arena, a server with many runs uses 8 MB less and is not
+ * slower.
  */
 const ONE_ARENA = { MALLOC_ARENA_MAX: "1" };
 
-/** What it says is read again: without colours. */
+/** Without colours, because the log is parsed. */
 function spawnServer(words: readonly string[], log: number): ServerProcess {
   const env = { ...ONE_ARENA, ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, PD_BACKGROUND: "1" };
-  // Most commands find a server, and start sooner without what starts one.
+  // Most commands find a running server, and start faster without this module.
   const server = process
     .getBuiltinModule("node:child_process")
     .spawn(process.execPath, [packageFile("bin/pd.cjs"), ...words], { detached: true, stdio: ["ignore", log, log], env });
@@ -212,13 +204,12 @@ function flagWords(name: string, value: string | undefined): string[] {
   return row === undefined || value === undefined ? [] : [`--${row.flag}`, value];
 }
 
-/** Another command started a server at the same time: that one will answer. */
+/** Another command has started a server at the same time. */
 function hasLostRace(lines: readonly string[]): boolean {
-  // The code is the last line of an error.
+  // The last line of an error is its code.
   return lines.findLast((line) => /^\[PD_\w+\]$/.test(line)) === "[PD_HOME_IN_USE]";
 }
 
-/** The last lines of a log, of those that stand behind so many bytes. */
 async function linesFrom(path: string, bytes: number): Promise<readonly string[]> {
   return (await tailOf(path, bytes)).trim().split("\n");
 }

@@ -3,12 +3,11 @@ import type { WorkflowRecord } from "../api/workflows.ts";
 import type { Client } from "../client/client.ts";
 import { PdError } from "../domain/errors.ts";
 
-/** What a command is about. */
 export type Deployed = { readonly kind: "source"; readonly record: SourceRecord } | { readonly kind: "workflow"; readonly record: WorkflowRecord };
 
 /**
- * A source or a workflow, by id or slug, and only then by name. Throws PD_SOURCE_NOT_FOUND, or PD_WORKFLOW_NOT_FOUND for
- * an id of one, and PD_AMBIGUOUS.
+ * Finds a source or workflow by id or slug, and only then by name. Throws PD_SOURCE_NOT_FOUND, PD_WORKFLOW_NOT_FOUND for a workflow's id, and
+ * PD_AMBIGUOUS.
  */
 export async function findDeployed(client: Client, word: string): Promise<Deployed> {
   if (word.startsWith("p_")) return { kind: "workflow", record: await client.workflows.get(word) };
@@ -21,14 +20,14 @@ export async function findDeployed(client: Client, word: string): Promise<Deploy
   if (source.record !== undefined && workflow.record !== undefined) throw ofBothKinds(word, [source.record, workflow.record]);
   if (source.record !== undefined) return { kind: "source", record: source.record };
   if (workflow.record !== undefined) return { kind: "workflow", record: workflow.record };
-  // The one that knows something near.
+  // Prefers the error with a suggestion.
   const near = [source.error, workflow.error].find((error) => error?.message.includes("did you mean") === true);
   throw (
     near ?? new PdError("PD_SOURCE_NOT_FOUND", `Cannot find a source or workflow ${JSON.stringify(word)}`, { fix: "pd list sources, or pd list workflows" })
   );
 }
 
-/** The same for what cannot be taken back: by id or slug alone. */
+/** Accepts no name, because the action cannot be undone. Throws PD_SOURCE_NOT_FOUND. */
 export async function findExactly(client: Client, word: string): Promise<Deployed> {
   const deployed = await findDeployed(client, word);
   const { id, name_slug: slug, name } = deployed.record;
@@ -48,7 +47,7 @@ function isExactly({ id, name_slug: slug }: Named, word: string): boolean {
   return id === word || slug === word;
 }
 
-/** What there is; what is not found, or more than one, may be of the other kind. */
+/** Returns these errors, because the word may name the other kind. */
 async function found<Found>(asked: Promise<Found>): Promise<{ record?: Found; error?: PdError }> {
   try {
     return { record: await asked };
@@ -65,7 +64,6 @@ function ofBothKinds(word: string, both: readonly Named[]): PdError {
   );
 }
 
-/** What to say of `--force` for a workflow. */
 export function noHooks(name: string): PdError {
   return new PdError("PD_BAD_INPUT", `Cannot force ${name}: it is a workflow, and has no deactivate hook that could throw`, { fix: "Leave --force out" });
 }

@@ -1,7 +1,6 @@
-/** Of what every command takes, what is followed by its value. */
 const WITH_VALUE = new Set(["--home", "-p", "--profile"]);
 
-/** Words of a command line, the command first: what every command takes may stand before it, as in `pd -p work list`. */
+/** Global flags may come before the command, as in `pd -p work list`. */
 export function commandFirst(words: readonly string[]): readonly string[] {
   const at = indexOfCommand(words);
   const command = words[at];

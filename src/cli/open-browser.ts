@@ -10,10 +10,8 @@ import { settingsOf } from "./settings-of.ts";
 import { printNote } from "./reporter.ts";
 
 /**
- * Opens an address that other users of this machine must not see. Every user can read the arguments of a program, so
- * the browser gets a file in the home, which only its owner can read, and that file redirects to the address.
- *
- * Throws PD_BAD_INPUT when the address is not an http or https address.
+ * Other users of this machine can read a program's arguments. So the browser opens a file in the home that redirects to the address. Throws
+ * PD_BAD_INPUT unless it is http or https.
  */
 export async function openPrivately(cli: CliContext, address: string): Promise<void> {
   const url = webAddress(address);
@@ -24,18 +22,12 @@ export async function openPrivately(cli: CliContext, address: string): Promise<v
   open(cli, pathToFileURL(path).href);
 }
 
-/**
- * Opens an address in the browser of this machine, unless BROWSER is `none`. Prints the address when this machine has
- * no program that opens it. Throws PD_BAD_INPUT when the address is not an http or https address.
- */
+/** Prints the address when it cannot be opened here. Throws PD_BAD_INPUT unless it is http or https. */
 export function openInBrowser(cli: CliContext, address: string): void {
   open(cli, webAddress(address));
 }
 
-/**
- * The address in the form that a browser gets. The opener starts a program for any scheme, and reads a leading dash as
- * an option, so it gets nothing but web addresses. Throws PD_BAD_INPUT for any other.
- */
+/** The opener starts a program for any scheme, and reads a leading dash as an option. Throws PD_BAD_INPUT unless the address is http or https. */
 export function webAddress(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;

@@ -1,10 +1,7 @@
 import { fstatSync, writeSync } from "node:fs";
 import { codeOf } from "../domain/errors.ts";
 
-/**
- * What a command prints must get to where it was sent, or the command has failed. Returns what has kept it from that, if
- * anything has. A reader that has gone away, as `head` does, is none.
- */
+/** Returns a function that returns the first write error. A closed pipe, as from `head`, is not an error. */
 export function watchOutput(stdout: NodeJS.WriteStream): () => unknown {
   let failure: unknown;
   stdout.on("error", (error) => {
@@ -18,12 +15,12 @@ function isFile(fd: number): boolean {
   try {
     return fstatSync(fd).isFile();
   } catch {
-    // It is closed: writing tells so.
+    // The next write reports that it is closed.
     return false;
   }
 }
 
-/** Of what a full disk takes in part Node writes that part, and gives up the rest without a word. */
+/** When a full disk takes part of a chunk, Node drops the rest without an error. */
 function writeWhole(stream: NodeJS.WriteStream, fd: number): void {
   const write = (chunk: Uint8Array, _encoding: unknown, done: (error?: unknown) => void): void => {
     try {

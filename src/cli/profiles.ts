@@ -6,10 +6,9 @@ import { PdError } from "../domain/errors.ts";
 import { isRecord, ownMember } from "../domain/json.ts";
 import { readNowIfThere } from "../system/whole-files.ts";
 
-/** A server elsewhere, and the key to it. */
 export interface Profile {
   readonly name: string;
-  /** Without a trailing slash and without /v1. */
+  /** Without a trailing slash and /v1. */
   readonly baseUrl: string;
   readonly key: string;
   /** Workspace of the hosted platform. */
@@ -33,7 +32,6 @@ export function configPath(environment: Environment): string {
   return join(configFolder(environment), "headwater", "config");
 }
 
-/** Settings and profiles of this user; empty when there are none. */
 export function readConfig(environment: Environment): Config {
   return parse(readNowIfThere(configPath(environment)) ?? "");
 }
@@ -43,10 +41,7 @@ function parse(text: string): Config {
   return isRecord(file) ? file : {};
 }
 
-/**
- * The server that a command is for: the named profile, else PD_BASE_URL with PD_API_KEY, else the one that was logged
- * in to without a name; `undefined` is the server on this machine. Throws PD_NO_PROFILE.
- */
+/** The named profile, or PD_BASE_URL with PD_API_KEY, or the login without a name. Undefined for the server on this machine. Throws PD_NO_PROFILE. */
 export async function findProfile(name: string | undefined, environment: Environment): Promise<Profile | undefined> {
   if (name === LOCAL) return undefined;
   const config = readConfig(environment);
@@ -66,13 +61,12 @@ export async function findProfile(name: string | undefined, environment: Environ
   return found;
 }
 
-/** Those that somebody has logged in to. */
 export async function profileNames(environment: Environment): Promise<readonly string[]> {
   const sections = Object.entries(readConfig(environment)).filter(([, section]) => isRecord(section) && "api_key" in section);
   return [...sections.map(([name]) => name), LOCAL];
 }
 
-/** Throws PD_BAD_INPUT for what is no address. */
+/** Throws PD_BAD_INPUT. */
 export function plainUrl(url: string): string {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(url)} as a server: it wants an http or https address`);
@@ -85,7 +79,7 @@ function profileIn(section: Config, name: string): Profile | undefined {
   return { name, key, baseUrl: plainUrl(url), ...(typeof orgId === "string" ? { orgId } : {}) };
 }
 
-/** The hosted command's file is `pipedream/config`, or `pipedream` itself (platform.md §3.1). */
+/** The hosted command's file is `pipedream/config`, or `pipedream` itself. */
 async function hostedProfile(name: string, environment: Environment): Promise<Profile | undefined> {
   const match = HOSTED.exec(name);
   if (match === null) return undefined;
@@ -99,7 +93,6 @@ async function hostedProfile(name: string, environment: Environment): Promise<Pr
   return isRecord(section) ? profileIn({ base_url: HOSTED_URL, ...section }, name) : undefined;
 }
 
-/** A profile of the hosted platform's own command. */
 export function isHostedProfile(name: string | undefined): boolean {
   return name !== undefined && HOSTED.test(name);
 }

@@ -1,4 +1,4 @@
-/** Every command with its flags. What a command does is loaded when it runs. */
+/** Declares all commands. Their code is loaded when they run. */
 import { Command, Option } from "@commander-js/extra-typings";
 import manifest from "../../package.json" with { type: "json" };
 import { SETTINGS } from "../config.ts";
@@ -12,12 +12,11 @@ import { deployCommands, readCommands, runCommands } from "./declarations/source
 import { workflowCommands } from "./declarations/workflows.ts";
 import { webhookCommands } from "./declarations/webhooks.ts";
 
-/** A flag that every command has. */
 function everywhere(flags: string, about: string): Option {
   return new Option(flags, about).helpGroup("Everywhere:");
 }
 
-/** What declares commands, and their names, in the order in which help shows their groups. */
+/** In the order of the groups in help. */
 export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: Run) => void, names: readonly string[]])[] = [
   [deployCommands, ["dev", "deploy", "update", "versions", "rollback", "delete", "init", "fixture", "test"]],
   [readCommands, ["open", "list", "describe", "timers", "events", "logs"]],
@@ -32,15 +31,15 @@ export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: 
   [remoteCommands, ["login", "logout", "push", "pull"]],
 ];
 
-/** What the words of a command line need: the declaration of a command costs as much as the rest of its start. */
+/** Declaring only the needed commands shortens the start. */
 function neededFor([first]: readonly string[]): typeof DECLARATIONS {
-  // It tells what every other one takes.
+  // It completes every other command.
   const wantsAll = first === undefined || first === "complete";
   const own = wantsAll ? [] : DECLARATIONS.filter(([, names]) => names.includes(first));
   return own.length === 0 ? DECLARATIONS : own;
 }
 
-/** `words`: those of one command line, which the program is made for; absent: every command is there. */
+/** `words` is the command line. Omitted to declare every command. */
 export function buildProgram(run: Run, words: readonly string[] = []): Command {
   const program = new Command("pd")
     .description("Runs event-source components on your own machine")
@@ -50,7 +49,7 @@ export function buildProgram(run: Run, words: readonly string[] = []): Command {
     .configureHelp({ showGlobalOptions: true });
   for (const [declare] of neededFor(words)) declare(program, run);
   arrangeHelp(program);
-  // What belongs to a group of commands knows the flags of the group.
+  // Subcommands inherit the flags of their group.
   for (const command of program.commands) {
     command.addOption(everywhere("--home <folder>", `${SETTINGS.home.help} (PD_HOME)`));
     if (command.name() !== "doctor") command.addOption(everywhere("--json", "Answer with JSON on stdout"));

@@ -6,17 +6,16 @@ import { PdError, isDiskProblem, messageOf, toPdError } from "../domain/errors.t
 import type { CliContext } from "./context.ts";
 import { cut, forTerminal, plainLine, plainText } from "./terminal-text.ts";
 
-/** Where messages of the timeline begin. */
+/** Column where timeline messages start. */
 const INDENT = 21;
-/** Of an event without a summary. */
+/** Characters shown without a summary. */
 const MOST_OF_PAYLOAD = 120;
-/** The API gives so many at a time. */
+/** The API's limit. */
 const MOST_RECORDS = 1000;
 
-/** What JSON text can be made of; members that are undefined are left out. */
+/** Undefined members are omitted. */
 type Printable = JsonValue | object;
 
-/** One JSON value, the answer of a command under --json. */
 export function printJson({ stdout }: CliContext, value: Printable): void {
   stdout.write(`${forTerminal(JSON.stringify(value))}\n`);
 }
@@ -25,28 +24,28 @@ export function printLine({ stdout }: CliContext, text: string): void {
   stdout.write(`${forTerminal(text)}\n`);
 }
 
-/** What is told beside the answer. */
+/** Not part of the command's result. */
 export function printNote({ stderr }: CliContext, text: string): void {
   stderr.write(`${forTerminal(text)}\n`);
 }
 
-/** What a follower tells when its stream is cut off: its server has gone, or has ended the stream of a reader that was too slow. */
+/** A server may also end the stream of a slow reader. */
 export function printConnection(cli: CliContext, isOpen: boolean): void {
   printNote(cli, isOpen ? "Connected again" : "The connection to the server was cut off; connecting again");
 }
 
-/** Events, of all channels, that whoever follows should have got, and that were deleted before. */
+/** Counts deleted events of all channels that the user has missed. */
 export function printGone(cli: CliContext, count: number): void {
   printNote(cli, `${count} ${count === 1 ? "event" : "events"} of the source came meanwhile, and had been deleted before this was connected again`);
 }
 
-/** The same as printConnection for what a source does, of which nothing comes later: `source` as pd logs takes it. */
+/** Logs cannot be resumed. `source` is the argument of pd logs. */
 export function printGap(cli: CliContext, isOpen: boolean, source: string): void {
   printConnection(cli, isOpen);
   if (isOpen) printNote(cli, `What happened meanwhile is not among this: pd logs ${source} --no-follow shows it`);
 }
 
-/** The sentence, what belongs to it, the next step, and the code last; under --json the same as JSON, where the answer would be. */
+/** With --json, the error is printed in place of the result. */
 export function printError(cli: CliContext, thrown: unknown): void {
   // Ctrl-C at a question.
   if (thrown instanceof Error && thrown.name === "ExitPromptError") return printNote(cli, "Cancelled");
@@ -64,17 +63,15 @@ export function printError(cli: CliContext, thrown: unknown): void {
   printNote(cli, colours.dim(`[${known?.code ?? "PD_FAILED"}]`));
 }
 
-/** An error as scripts read it. */
 function errorRecord(thrown: unknown, known: PdError | undefined): object {
   return { code: known?.code ?? "PD_FAILED", message: messageOf(thrown), fix: known?.fix, details: known?.details };
 }
 
-/** The command itself refused what it was given; what a server refuses comes with details. */
+/** True when the command itself refused its input. Errors from a server have details. */
 export function isWrongUsage(thrown: unknown): boolean {
   return thrown instanceof PdError && thrown.code === "PD_BAD_INPUT" && thrown.details === undefined;
 }
 
-/** Columns under upper-case headers, as wide as they need to be, and together no wider than `most`. */
 export function table(headers: readonly string[], rows: readonly (readonly string[])[], most = Number.POSITIVE_INFINITY): string {
   const lines = [headers.map((header) => header.toUpperCase()), ...rows];
   const wanted = headers.map((_header, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
@@ -90,10 +87,10 @@ export function table(headers: readonly string[], rows: readonly (readonly strin
 }
 
 const GAP = "  ";
-/** A column that is cut shows so much. */
+/** Least width of a shortened column. */
 const LEAST_WIDTH = 6;
 
-/** The last column gives way first, then whichever is the widest. */
+/** Shortens the last column first, then the widest one. */
 function fittedWidths(wanted: readonly number[], most: number): readonly number[] {
   const widths = [...wanted];
   const over = (): number => widths.reduce((sum, width) => sum + width, 0) - most;
@@ -110,11 +107,11 @@ function fittedWidths(wanted: readonly number[], most: number): readonly number[
 interface Listing<Item> {
   readonly columns: readonly string[];
   readonly cells: (record: Item) => readonly (string | number | undefined)[];
-  /** Told in place of an empty table. */
+  /** Printed instead of an empty table. */
   readonly none: string;
 }
 
-/** Records as a table, or as JSON. The exit code. */
+/** Returns the exit code. */
 export function printRecords<Item extends Printable>(cli: CliContext, records: readonly Item[], { columns, cells, none }: Listing<Item>): 0 {
   if (cli.isJson) printJson(cli, [...records]);
   else if (records.length === 0) printNote(cli, none);
@@ -130,14 +127,14 @@ export function printRecords<Item extends Printable>(cli: CliContext, records: r
   return 0;
 }
 
-/** One record as JSON, or in words. The exit code. */
+/** Returns the exit code. */
 export function printRecord(cli: CliContext, record: Printable, inWords: () => void): 0 {
   if (cli.isJson) printJson(cli, record);
   else inWords();
   return 0;
 }
 
-/** `label: value` lines with the labels aligned. */
+/** Aligned `label: value` lines, without empty values. */
 export function fields(pairs: readonly (readonly [string, JsonValue | undefined])[]): string {
   const shown = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "");
   const width = Math.max(...shown.map(([label]) => label.length)) + 1;
@@ -151,7 +148,6 @@ export function clockTime(at: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
 }
 
-/** One line of the timeline for what an observation stream says; `undefined` for what needs none. */
 export function timelineLine(record: ObservationRecord, colours: Colours): string | undefined {
   const at = colours.dim(clockTime(record.ts));
   const message = shown(record.msg);
@@ -180,12 +176,12 @@ function logLine({ k, from }: ObservationRecord, { at, message, colours }: { at:
   return `${at} ${colours.dim(`│ ${label.padEnd(5)}`)} ${paint(message)}${from === undefined || from === "" ? "" : colours.dim(`  ${plainLine(from)}`)}`;
 }
 
-/** Further lines stand below the first. */
+/** Indents further lines. */
 function shown(message: string): string {
   return message.replaceAll("\n", `\n${" ".repeat(INDENT)}`);
 }
 
-/** `12 ms, 3 events, 2 dropped (unique: …)`. */
+/** `12 ms, 3 events, 2 dropped (unique)`. */
 export function runSummary({
   event_count: events = 0,
   dropped: counts = {},
@@ -207,19 +203,16 @@ function stackOf({ err }: ObservationRecord, colours: Colours): string {
     .join("");
 }
 
-/** One line of the timeline for an event. */
 export function eventLine({ metadata, event, indexed_at_ms: at }: EventRecord, colours: Colours): string {
   const label = shown(shortLabel({ metadata, event }));
   return `${colours.dim(clockTime(at))} ${colours.green("◆ event")} ${metadata.name === "" ? "" : `[${plainLine(metadata.name)}] `}${label}`;
 }
 
-/** Its summary; without one, how its payload begins. */
 function shortLabel({ metadata, event }: Pick<EventRecord, "metadata" | "event">): string {
   const body = JSON.stringify(event);
   return metadata.summary || (body.length > MOST_OF_PAYLOAD ? `${body.slice(0, MOST_OF_PAYLOAD)}…` : body);
 }
 
-/** An event in a list: when, what, and its id; with its payload below. */
 export function eventLines(record: EventRecord, { colours, isVerbose }: { colours: Colours; isVerbose: boolean }): string {
   const { metadata, event, indexed_at_ms: at, id } = record;
   const channel = metadata.name === "" ? "" : `[${plainLine(metadata.name)}] `;
@@ -237,7 +230,7 @@ export function localTime(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${zone}`;
 }
 
-/** A number of lines or events. Throws PD_BAD_INPUT. */
+/** Throws PD_BAD_INPUT. */
 export function countOf(given: string, flag = "-n"): number {
   const count = Number(given);
   if (Number.isInteger(count) && count >= 0 && count <= MOST_RECORDS) return count;

@@ -4,15 +4,13 @@ import { type Outcome, describeOutcome, isFailed } from "../domain/invocation.ts
 import { clockTime, runSummary } from "./reporter.ts";
 import { cut } from "./terminal-text.ts";
 
-/** Nobody reads more. */
+/** More lines could not be read. */
 const MOST_A_SECOND = 20;
-/** Of what a component has thrown. */
 const MOST_OF_ERROR = 200;
 
-/** A run that has ended. */
 interface SeenRun {
   readonly id: string;
-  /** ms */
+  /** Epoch ms. */
   readonly at: number;
   readonly durationMs: number;
   readonly outcome: Outcome;
@@ -25,7 +23,7 @@ interface RunLinesSettings {
   readonly colours: Colours;
 }
 
-/** What a server does, a line a run, for whoever looks at it; of very many a few, and how many more there were. */
+/** One line per run. When there are too many, counts the rest. */
 export class RunLines {
   readonly #settings: RunLinesSettings;
   #second = 0;
@@ -36,7 +34,7 @@ export class RunLines {
     this.#settings = settings;
   }
 
-  /** `nameOf`: what a person calls the source; asked only of what is shown. */
+  /** Calls `nameOf` only for runs that are printed. */
   add(run: SeenRun, nameOf: () => string): void {
     this.#turnTo(Math.floor(run.at / 1000));
     if (this.#shown >= MOST_A_SECOND) {
@@ -65,5 +63,4 @@ export class RunLines {
   }
 }
 
-/** Width of the time. */
 const INDENT = 13;

@@ -11,7 +11,7 @@ import { makeFolder } from "../system/make-folder.ts";
 import { writeWhole } from "../system/whole-files.ts";
 import { type Config, type Environment, LOCAL, type Profile, configPath, isHostedProfile, readConfig } from "./profiles.ts";
 
-/** Keeps a profile, for its owner alone; without a name it becomes the one that is used by default. Throws PD_BAD_INPUT for a name that none can have. */
+/** Only the user can read the file. Without a name, sets the default. Throws PD_BAD_INPUT for an invalid name. */
 export async function saveProfile(name: string | undefined, { baseUrl, key }: Pick<Profile, "baseUrl" | "key">, environment: Environment): Promise<string> {
   checkName(name, environment);
   const members = { api_key: key, base_url: baseUrl };
@@ -22,7 +22,7 @@ export async function saveProfile(name: string | undefined, { baseUrl, key }: Pi
   return configPath(environment);
 }
 
-/** Forgets a key. False when there was none. */
+/** Returns false when no key was stored. */
 export async function removeProfile(name: string | undefined, environment: Environment): Promise<boolean> {
   if (!existsSync(configPath(environment))) return false;
   let had = false;
@@ -37,11 +37,11 @@ export async function removeProfile(name: string | undefined, environment: Envir
   return had;
 }
 
-/** What means one section of the file, and no part of what else it could say there. */
+/** A name must be a single section of the file. */
 const NAME = /^[A-Za-z\d][\w.-]*$/;
 const OWN_MEMBERS = ["api_key", "base_url", "org_id", ...Object.values(SETTINGS).map(({ flag }) => flag.replaceAll("-", "_"))];
 
-/** Throws PD_BAD_INPUT for a name that no new one can have. */
+/** Throws PD_BAD_INPUT for an invalid new name. */
 export function checkName(name: string | undefined, environment: Environment): void {
   if (name === undefined || isRecord(ownMember(readConfig(environment), name))) return;
   const isTaken = name === LOCAL || isHostedProfile(name) || name in {} || OWN_MEMBERS.includes(name);
@@ -54,14 +54,14 @@ export function checkName(name: string | undefined, environment: Environment): v
 const LOCK_TRIES = 500;
 const LOCK_EVERY_MS = 20;
 
-/** One after the other, whichever processes do so. `change` returns what the file is to hold; `undefined`: what it holds. */
+/** Locks out other processes. Undefined keeps the old content. */
 async function changeConfig(environment: Environment, change: (config: Config) => Config | undefined): Promise<void> {
   const path = configPath(environment);
   await makeFolder(dirname(path), 0o700);
   const lock = await lockOf(`${path}.lock`);
   try {
     const config = change(readConfig(environment));
-    // One that is kept elsewhere, and linked to, stays there.
+    // A link to the file stays a link.
     if (config !== undefined) await writeWhole(existsSync(path) ? await realpath(path) : path, ini.stringify(config));
   } finally {
     lock.release();

@@ -6,7 +6,7 @@ interface Given {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Settings from flags, variables and the config file, in this order. */
+/** Flags override variables, which override the config file. */
 export async function settingsOf({ flags, environment }: Given): Promise<Settings> {
   return readSettings({ flags, environment, file: readConfig(environment) });
 }

@@ -2,10 +2,10 @@ import { PdError } from "../domain/errors.ts";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A day, or a moment of one. Whatever else `Date.parse` takes for a date is mostly a span without its unit: it reads `5` as the May of 2001. */
+/** `Date.parse` accepts more, such as `5` for May 2001, which is mostly a span without its unit. */
 const DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/** `2h`, or a date. Throws PD_BAD_INPUT. */
+/** Epoch ms of `2h` ago, or of a date. Throws PD_BAD_INPUT. */
 export function sinceOf(given: string): number {
   const span = /^(\d+)([smhd])$/.exec(given);
   const at = span === null ? (isDate(given) ? Date.parse(given) : Number.NaN) : Date.now() - Number(span[1]) * (UNITS[span[2] ?? ""] ?? 0);
@@ -15,7 +15,7 @@ export function sinceOf(given: string): number {
   });
 }
 
-/** `Date.parse` takes 30 February for the second of March. */
+/** `Date.parse` reads 30 February as 2 March. */
 function isDate(given: string): boolean {
   const day = DATE.test(given) ? given.slice(0, 10) : "";
   const at = Date.parse(day);

@@ -6,25 +6,23 @@ interface SpinnerContext {
   readonly isJson: boolean;
 }
 
-/** What is being done by now; `undefined`: nobody tells. */
+/** Undefined when the step is unknown. */
 type AskStep = () => Promise<string | undefined>;
 
-/** Shown after this long. */
+/** Delay before a spinner is shown. */
 const PATIENCE_MS = 300;
-/** Between two looks at what is being done. */
+/** Between requests for the current step. */
 const LOOK_MS = 250;
-/** Cells of a bar. */
 const BAR = 20;
 
-/** Spinners and questions that have the terminal: there is room for one. */
+/** Spinners and questions that use the terminal. Only one fits. */
 let holders = 0;
 
-/** Shows that something goes on when it takes long and a person looks on. */
 export function withSpinner<Value>(cli: SpinnerContext, label: string, work: Promise<Value>): Promise<Value> {
   return withSteps(cli, { label }, work);
 }
 
-/** The same, and what is being done; `label`: until somebody tells. */
+/** `label` is shown while the step is unknown. */
 export async function withSteps<Value>(cli: SpinnerContext, words: { label: string; askStep?: AskStep }, work: Promise<Value>): Promise<Value> {
   if (!isSeen(cli) || holders > 0) return work;
   const spinner = startSpinner(cli, words.label, words.askStep);
@@ -32,17 +30,13 @@ export async function withSteps<Value>(cli: SpinnerContext, words: { label: stri
 }
 
 export interface Bar {
-  /** False: nobody looks on. */
   readonly isShown: boolean;
-  /** How much is done, of how much; `words` say it, and what comes next. */
   readonly tick: (done: number, total: number, words: string) => void;
-  /** Prints something above it. */
   readonly above: (print: () => void) => void;
 }
 
 const NO_BAR: Bar = { isShown: false, tick: () => {}, above: (print) => print() };
 
-/** Shows a bar while one thing after the other is done, when it takes long and a person looks on. */
 export async function withBar<Value>(cli: SpinnerContext, label: string, work: (bar: Bar) => Promise<Value>): Promise<Value> {
   if (!isSeen(cli) || holders > 0) return work(NO_BAR);
   const { say, above, stop } = startSpinner(cli, label);
@@ -50,7 +44,7 @@ export async function withBar<Value>(cli: SpinnerContext, label: string, work: (
   return holdingTerminal(() => work({ isShown: true, tick, above })).finally(stop);
 }
 
-/** No spinner is shown meanwhile. */
+/** Shows no spinner during `work`. */
 export async function holdingTerminal<Value>(work: () => Promise<Value>): Promise<Value> {
   holders++;
   try {
@@ -60,7 +54,7 @@ export async function holdingTerminal<Value>(work: () => Promise<Value>): Promis
   }
 }
 
-/** A terminal that does not know its width would be cleared for ever. */
+/** With an unknown width, the terminal would be cleared forever. */
 function isSeen({ stderr, isJson }: SpinnerContext): boolean {
   return stderr.isTTY === true && stderr.columns > 0 && !isJson;
 }
@@ -82,19 +76,19 @@ function startSpinner({ stderr }: SpinnerContext, label: string, askStep?: AskSt
   let spinner: Ora | undefined;
   let isOver = false;
   const say = (words: string): void => {
-    // What a server tells is not to be trusted with the terminal.
+    // Text from a server may contain terminal commands.
     text = cut(forTerminal(words), stderr.columns - 4);
     if (spinner !== undefined) spinner.text = text;
   };
   const start = async (): Promise<void> => {
     const { default: ora } = await import("ora");
     if (isOver) return;
-    // It must not take the keyboard: ^C would not be heard.
+    // Otherwise ^C would not arrive.
     spinner = ora({ text, stream: stderr, discardStdin: false, isEnabled: true }).start();
     if (askStep !== undefined) look(askStep);
   };
   const look = (ask: AskStep): void => {
-    // What cannot be told is no fault of what is waited for.
+    // The work must not fail because its step is unknown.
     const asked = ask().catch(() => undefined);
     void asked.then((words) => {
       if (isOver) return;

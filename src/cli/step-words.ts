@@ -3,12 +3,12 @@ import { MIGRATING } from "../system/log.ts";
 import { barOf } from "./spinner.ts";
 import { cut } from "./terminal-text.ts";
 
-/** Shorter waits need no number. */
+/** Shorter waits show no time. */
 const SHOWN_FROM_MS = 1000;
-/** Longer ones would not fit beside it. */
+/** Leaves room for the time. */
 const MOST_SUBJECT = 60;
 
-/** `Installing axios@1.7 … 3 s`, of what a server tells of its progress; `undefined`: it tells nothing. */
+/** Such as `Installing axios@1.7 … 3 s`. Undefined when the server reports no step. */
 export function stepWords(told: JsonObject | undefined): string | undefined {
   const words = wordsOf(String(told?.["step"]), cut(String(told?.["subject"] ?? ""), MOST_SUBJECT));
   const elapsed = Number(told?.["elapsed_ms"] ?? 0);
@@ -32,7 +32,7 @@ function wordsOf(step: string, subject: string): string | undefined {
   }
 }
 
-/** `Bringing the database to a newer schema ██████░░░░░░░░░░░░░░ 3 of 10`, by the last line of a server's log; `undefined`: it is at something else. */
+/** Reads the last line of a server's log. Undefined unless it is migrating. */
 export function migrationWords(log: string): string | undefined {
   const last = log.trim().split("\n").at(-1) ?? "";
   const [, next, newest] = /revision=(\d+) of (\d+)/.exec(last) ?? [];

@@ -1,4 +1,4 @@
-/** Aborts when the process is told to end, the terminal goes away, or nobody reads `output` any more. */
+/** Aborts on a stop signal, or when the reader of `output` is gone. */
 export function abortOnStop(output?: NodeJS.WriteStream): AbortController {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());

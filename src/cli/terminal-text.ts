@@ -1,10 +1,10 @@
 /**
- * What others wrote may hold commands to the terminal: to write its clipboard or its title, to move the cursor, or to
- * hide text. Every control character, and every character that turns the direction of text, is shown as its number.
+ * Text from others may write the clipboard, set the title, move the cursor or hide text. Control characters and characters that change the text
+ * direction are escaped.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNSAFE = /\u001b(?!\[[\d;]*m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu;
-/** Characters that take up no room, so that two different texts look alike. Emoji and some scripts need them, code does not. */
+/** Without width, these make different texts look alike. Emoji and some scripts need them, code does not. */
 // oxlint-disable-next-line no-misleading-character-class -- each of them by itself
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060-\u2064\ufeff]/g;
 // oxlint-disable-next-line no-control-regex -- the escape character is what is looked for
@@ -13,38 +13,34 @@ const STYLE = /\u001b\[([\d;]*)m/g;
 const ESCAPE = /\u001b/g;
 const RESET = "\u001b[0m";
 
-/**
- * Returns the text as it may be written to a terminal: with colours, which are reset at the end of each line, and with
- * no other attribute. JSON stays valid and keeps its meaning.
- */
+/** Keeps colours, reset at the end of each line. JSON keeps its meaning. */
 export function forTerminal(text: string): string {
   const safe = text.replaceAll(UNSAFE, numbered);
   return safe.includes("\u001b") ? safe.split("\n").map(withColoursOnly).join("\n") : safe;
 }
 
-/** Returns the text without any attribute, as code, names and questions are shown: what would be a colour is shown as its characters. */
+/** For code, names and questions. Escapes colours too. */
 export function plainText(text: string): string {
   return text.replaceAll(UNSAFE, numbered).replaceAll(ESCAPE, numbered).replaceAll(INVISIBLE, numbered);
 }
 
-/** The same on one line. */
 export function plainLine(text: string): string {
   return plainText(text).replaceAll("\n", "\\n").replaceAll("\t", " ");
 }
 
-/** True when the text holds nothing that a terminal would obey, colours included, and that moves or hides what stands around it. */
+/** True when the text cannot control the terminal, and cannot move or hide text. */
 export function isPlainText(text: string): boolean {
   return plainLine(text) === text;
 }
 
 function numbered(character: string): string {
-  // By halves of a pair, as JSON has it.
+  // One escape for each UTF-16 unit, as in JSON.
   return Array.from(character.match(/[^]/g) ?? [], (half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 }
 
 /**
- * Foreground colours that can be read on a dark and on a light terminal, bold, dim, and what ends them. Black and white
- * text, backgrounds and exact colours can equal the terminal's own background, and hide the text.
+ * Colours that are readable on dark and light terminals. Black, white, backgrounds and exact colours may match the terminal's background and hide
+ * text.
  */
 const COLOURS = new Set([31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96]);
 const INTENSITIES = new Set([1, 2]);
@@ -69,14 +65,13 @@ function keptParameters(parameters: string): readonly number[] {
   const kept: number[] = [];
   for (let at = 0; at < given.length; at++) {
     const one = given[at] ?? 0;
-    // An exact colour: its numbers follow, and mean nothing else.
+    // The next numbers belong to this exact colour.
     if (one === 38 || one === 48 || one === 58) at += given[at + 1] === 2 ? 4 : 2;
     else if (one === 0 || one === 22 || one === 39 || COLOURS.has(one) || INTENSITIES.has(one)) kept.push(one);
   }
   return kept;
 }
 
-/** No longer than so many characters; what was cut off is marked. */
 export function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }

@@ -8,18 +8,16 @@ import type { CliContext } from "../context.ts";
 import { readValue, splitPair } from "../code/prop-flags.ts";
 import { withSpinner } from "../spinner.ts";
 
-/** Flags that give the fields of an account. */
 export interface FieldFlags {
   readonly name?: string | undefined;
-  /** `field=value` each. */
+  /** Each is `field=value`. */
   readonly field?: readonly string[] | undefined;
-  /** Variable that holds all fields as JSON, or the value of the app's one field. */
+  /** A variable with all fields as a JSON object, or with the value of the app's only field. */
   readonly env?: string | undefined;
   readonly stdin?: boolean | undefined;
   readonly prompt?: boolean | undefined;
 }
 
-/** Flags that connect an account, also by signing in with the user's own OAuth client. */
 export interface AccountFlags extends FieldFlags {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
@@ -29,17 +27,17 @@ export interface AccountFlags extends FieldFlags {
   readonly tokenUrl?: string | undefined;
   readonly deviceUrl?: string | undefined;
   readonly redirectPort?: string | undefined;
-  /** Registered in the place of an address on this machine: the person brings back the address that they were sent to. */
+  /** A redirect address on another machine. The user pastes the address that the provider sent them to. */
   readonly redirectUri?: string | undefined;
 }
 
-/** `@file` keeps a secret out of the command line, which others on the machine see. */
+/** `@file` keeps a secret out of the command line, which other users of the machine can see. */
 export async function fieldsOfFlags(pairs: readonly string[]): Promise<JsonObject> {
   const given = pairs.map((pair) => splitPair(pair, "--field"));
   return Object.fromEntries(await Promise.all(given.map(async ([name, value]): Promise<[string, string]> => [name, await readValue(name, value)])));
 }
 
-/** Fields from flags, a variable or stdin; else a person is asked for those that the app's components read. */
+/** Asks the user when no fields are given. Throws PD_BAD_INPUT. */
 export async function givenFields(cli: CliContext, client: Client, { app, flags }: { app: string; flags: FieldFlags }): Promise<JsonObject> {
   const { field = [], env, stdin } = flags;
   const fields = await fieldsOfFlags(field);
@@ -55,7 +53,7 @@ export function lookAt(cli: CliContext, client: Client, app: string): Promise<Ap
   return withSpinner(cli, `Looking at ${app}`, findApp(client, app));
 }
 
-/** A JSON object of fields; or the value of the one field that the app has. */
+/** Accepts a JSON object, or the value of the app's only field. Throws PD_BAD_INPUT. */
 async function fieldsOfText(client: Client, app: string, { given, from }: { given: string | undefined; from: string }): Promise<JsonObject> {
   const value = given?.trim() ?? "";
   if (value === "") throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: ${from} is ${given === undefined ? "not set" : "empty"}`);

@@ -4,42 +4,40 @@ import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 
-/** A field of an app's account. */
 export interface FieldFacts {
   readonly name: string;
-  /** What it looks like; empty: nobody knows. */
+  /** Description of a value. Empty when unknown. */
   readonly hint: string;
   readonly default: string | undefined;
   readonly isOptional: boolean;
   readonly isSecret: boolean;
 }
 
-/** What the server knows of an app. */
 export interface AppFacts {
   readonly slug: string;
   readonly name: string;
-  /** Beside what OAuth brings. */
+  /** Without the fields that OAuth sets. */
   readonly fields: readonly FieldFacts[];
-  /** Its components read the token of a person who has signed in. */
+  /** True when the app's components read an OAuth access token. */
   readonly hasToken: boolean;
-  /** How a person can sign in; none: that is not known. */
+  /** OAuth flows that the app supports. Empty when unknown. */
   readonly flows: readonly string[];
   readonly tokenUrl: string;
-  /** Redirect addresses on this machine are refused. */
+  /** True when the provider refuses redirect addresses on this machine. */
   readonly wantsHttps: boolean;
 }
 
-/** Of an app that nobody has heard of there is its slug. */
+/** For an unknown app, returns only its slug. */
 export function findApp(client: Client, slug: string): Promise<AppFacts> {
   return factsOf(slug, client.apps.get(slug));
 }
 
-/** As a component uses it. */
+/** Looks up an unknown app in the component's code. */
 export function findAppOf(client: Client, slug: string, code: CodeParams): Promise<AppFacts> {
   return factsOf(slug, client.components.app({ ...code, app: slug }));
 }
 
-/** `undefined`: it is none that the server knows without looking anywhere. */
+/** Returns undefined unless the server already knows the app. */
 export async function knownAppOf(client: Client, slug: string): Promise<AppFacts | undefined> {
   const { data } = await client.apps.list({ limit: 1000, q: slug });
   const record = data.find(({ name_slug: found }) => found === slug);
@@ -67,7 +65,6 @@ function factsIn(slug: string, found: AppRecord | undefined): AppFacts {
   };
 }
 
-/** The hosted platform has them as JSON text (platform.md §1.7). */
 function fieldFacts({ name, description, default: usual, optional, secret }: JsonObject): FieldFacts {
   return {
     name: typeof name === "string" ? name : "",
@@ -80,12 +77,12 @@ function fieldFacts({ name, description, default: usual, optional, secret }: Jso
 
 const TOKEN: FieldFacts = { name: "oauth_access_token", hint: "", default: undefined, isOptional: false, isSecret: true };
 
-/** All that is given by hand where nobody signs in. */
+/** Fields that a user enters to connect without OAuth. */
 export function handFields({ fields, hasToken }: AppFacts): readonly FieldFacts[] {
   return hasToken ? [TOKEN, ...fields] : fields;
 }
 
-/** The field that one bare value must be of; `undefined`: there are several. */
+/** The field that a value without a name belongs to, if only one is possible. */
 export function onlyField(app: AppFacts): string | undefined {
   const fields = handFields(app);
   const [only, another] = fields.length === 1 ? fields : fields.filter((field) => !field.isOptional && field.default === undefined);

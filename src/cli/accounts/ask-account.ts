@@ -15,15 +15,12 @@ import { holdingTerminal, withSpinner } from "../spinner.ts";
 
 const NEW = "+new";
 
-/** A component that uses apps. */
 interface AppUser {
-  /** The server that answers. */
   readonly client: Client;
-  /** What is known of an app that it uses. */
   app(slug: string): Promise<AppFacts>;
 }
 
-/** Asks for the account of an app prop: one that is connected, or a new one, which is connected. */
+/** Returns undefined when an optional prop is left out. */
 export async function askAccount(
   cli: CliContext,
   component: AppUser,
@@ -50,12 +47,11 @@ export async function askAccount(
 
 interface Connecting {
   readonly app: AppFacts;
-  /** `undefined`: it is called like its app. */
+  /** Undefined to name the account after its app. */
   readonly name: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Asks for what connects an account of an app, in the way that the person picks, and connects it. */
 export async function askNewAccount(cli: CliContext, client: Client, connecting: Connecting): Promise<AccountRecord> {
   const { app, name, signal } = connecting;
   const way = app.flows.length === 0 ? "fields" : await askWay(cli, client, connecting);
@@ -64,7 +60,7 @@ export async function askNewAccount(cli: CliContext, client: Client, connecting:
   return client.accounts.connect({ app: app.slug, credentials, name });
 }
 
-/** Signing in takes a client at the provider: one that another account has, or a new one. */
+/** `clientOf` is the id of an account whose OAuth client is reused. */
 interface SignIn {
   readonly flow: NonNullable<OAuthInput["flow"]>;
   readonly clientOf?: string;

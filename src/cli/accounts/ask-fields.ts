@@ -6,7 +6,7 @@ import type { CliContext } from "../context.ts";
 import { readValue } from "../code/prop-flags.ts";
 import { holdingTerminal } from "../spinner.ts";
 
-/** Asks for all fields of an account; of an app that nothing is known of, for all at once. */
+/** Asks for one JSON object when the app's fields are unknown. */
 export async function askFields(cli: CliContext, app: AppFacts, signal: AbortSignal | undefined): Promise<JsonObject> {
   const fields = handFields(app);
   if (fields.length > 0) return askEach(cli, fields, { app, signal });
@@ -18,7 +18,7 @@ export async function askFields(cli: CliContext, app: AppFacts, signal: AbortSig
   return isJsonObject(value) ? value : {};
 }
 
-/** Asks for fields, one after the other; those that are left out are not among the answers. */
+/** Omits fields that are left empty. */
 export async function askEach(
   cli: CliContext,
   fields: readonly FieldFacts[],
@@ -32,7 +32,6 @@ export async function askEach(
   return answers;
 }
 
-/** What is secret is not shown. */
 export function askText(
   cli: CliContext,
   { hint, default: usual, isOptional, isSecret }: Omit<FieldFacts, "name">,
@@ -46,7 +45,6 @@ export function askText(
   return holdingTerminal(() => input({ message: question, validate, ...(usual === undefined ? {} : { default: usual }) }, context));
 }
 
-/** A text that has to be given and may be seen. */
 export function askPlain(cli: CliContext, message: string, signal: AbortSignal | undefined): Promise<string> {
   return askText(cli, { hint: "", default: undefined, isOptional: false, isSecret: false }, { message, signal });
 }

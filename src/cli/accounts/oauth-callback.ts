@@ -8,36 +8,35 @@ import type { CliContext } from "../context.ts";
 import { holdingTerminal } from "../spinner.ts";
 
 const PATIENCE_MS = 10 * 60_000;
-/** Providers want the exact address registered, so it is the same each time. */
+/** Fixed, because the exact redirect address must be registered at the provider. */
 const REDIRECT_PORT = "4143";
 
-/** Of the flag, or else of PD_REDIRECT_PORT. Throws PD_BAD_INPUT. */
+/** Throws PD_BAD_INPUT. */
 export function redirectPort({ environment }: CliContext, given = environment["PD_REDIRECT_PORT"] ?? REDIRECT_PORT): number {
   const port = Number(given);
   if (given !== "" && Number.isInteger(port) && port >= 0 && port < 65_536) return port;
   throw new PdError("PD_BAD_INPUT", `Cannot use --redirect-port ${JSON.stringify(given)}: it wants a port`, { fix: "--redirect-port 8123" });
 }
 
-/** Port 0: any free one. */
+/** Port 0 means any free port. */
 export function redirectUri(port: number): string {
   return `http://127.0.0.1${port === 0 ? "" : `:${port}`}/callback`;
 }
 
-/** Where a provider sends a person back to. */
 export interface Callback extends AsyncDisposable {
   readonly url: string;
-  /** Resolves when somebody was sent back with this state. Throws PD_OAUTH_FAILED when nobody comes. */
+  /** Resolves when the user arrives with this `state`. */
   arrived(state: string | null, signal: AbortSignal | undefined): Promise<Arrival>;
 }
 
-/** A person who was sent back by a provider, and waits for a page. */
+/** A user whose browser waits for a page. */
 export interface Arrival {
   readonly url: string;
-  /** Resolves when they have it, or have gone. */
+  /** Resolves when the browser has received the page or closed the connection. */
   show(page: string): Promise<void>;
 }
 
-/** An address on this machine. Throws PD_PORT_TAKEN. */
+/** Throws PD_PORT_TAKEN. `arrived` throws PD_OAUTH_FAILED after ten minutes. */
 export async function listenForCallback(port: number): Promise<Callback> {
   let arrive = (_arrival: Arrival): void => {};
   let wanted: string | null = null;
@@ -46,7 +45,7 @@ export async function listenForCallback(port: number): Promise<Callback> {
     const address = `http://127.0.0.1${request.url ?? "/"}`;
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url?.pathname !== "/callback") return response.writeHead(404).end();
-    // Whatever else comes by here is not the answer of the provider.
+    // A request without the expected state does not come from the provider.
     if (wanted === null || url.searchParams.get("state") !== wanted) return response.writeHead(400).end();
     arrive({
       url: url.href,
@@ -78,7 +77,7 @@ export async function listenForCallback(port: number): Promise<Callback> {
   };
 }
 
-/** An address elsewhere, which may show nothing at all: the person brings back what stands in their browser then. */
+/** For an address on another machine. The user pastes it from their browser. */
 export function pastedCallback(cli: CliContext, url: string): Callback {
   const context = { input: cli.stdin, output: cli.stderr };
   return {

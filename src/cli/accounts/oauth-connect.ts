@@ -7,20 +7,18 @@ import { type Arrival, type Callback, listenForCallback, pastedCallback } from "
 import { openInBrowser, webAddress } from "../open-browser.ts";
 import { printNote } from "../reporter.ts";
 
-/** What a person is told in the browser once it has sent them back. */
 const DONE_PAGE = "<!doctype html><title>Headwater</title><p>Thank you. This window can be closed.</p>";
 const REFUSED_PAGE = "<!doctype html><title>Headwater</title><p>Not connected: the terminal says why.</p>";
 interface Connecting {
   readonly request: OAuthInput;
-  /** Of the address that a person comes back to; or that address, when it is elsewhere. */
+  /** A port on this machine, or a redirect address on another machine. */
   readonly redirect: number | string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Flows in which nobody is sent anywhere. */
 const WITHOUT_CALLBACK = ["device_code", "client_credentials"];
 
-/** Takes a person through an OAuth flow. */
+/** Throws PD_OAUTH_FAILED. */
 export async function connectByOAuth(cli: CliContext, client: Client, { request, redirect, signal }: Connecting): Promise<AccountRecord> {
   const hasCallback = !WITHOUT_CALLBACK.includes(request.flow ?? "");
   await using callback = !hasCallback ? undefined : typeof redirect === "number" ? await listenForCallback(redirect) : pastedCallback(cli, redirect);
@@ -39,7 +37,7 @@ export async function connectByOAuth(cli: CliContext, client: Client, { request,
 
 interface Visit {
   readonly flowId: string;
-  /** Where the person goes. */
+  /** The provider's page. */
   readonly url: string;
   readonly callback: Callback;
   readonly signal: AbortSignal | undefined;
@@ -51,7 +49,6 @@ async function visit(cli: CliContext, client: Client, { flowId, url, callback, s
   return finish(client, flowId, await callback.arrived(new URL(url).searchParams.get("state"), signal));
 }
 
-/** The person learns in the browser what came of it. */
 async function finish(client: Client, flowId: string, arrival: Arrival): Promise<OAuthStepRecord> {
   try {
     const step = await client.accounts.resumeOAuth(flowId, { callback_url: arrival.url });

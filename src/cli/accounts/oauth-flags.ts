@@ -10,12 +10,10 @@ import { readValue } from "../code/prop-flags.ts";
 
 const OAUTH_FLAGS = ["clientId", "clientSecret", "flow", "scope", "authorizeUrl", "tokenUrl", "deviceUrl", "redirectPort", "redirectUri"] as const;
 
-/** They say that somebody signs in. */
 export function isOAuth(flags: AccountFlags): boolean {
   return OAUTH_FLAGS.some((name) => flags[name] !== undefined);
 }
 
-/** Signs in with the person's own client. */
 export async function connectWithClient(cli: CliContext, app: string, flags: AccountFlags): Promise<AccountRecord> {
   const clientId = flags.clientId ?? (canAsk(cli, flags) ? await askPlain(cli, "Client id", undefined) : undefined);
   if (clientId === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: no client is given`, { fix: "--client-id <id>" });
@@ -36,7 +34,7 @@ const FLOWS: ReadonlyMap<string, NonNullable<OAuthInput["flow"]>> = new Map([
   ["client", "client_credentials"],
 ]);
 
-/** The client's secret is better given by a file or PD_OAUTH_CLIENT_SECRET: others on the machine see command lines. */
+/** Other users can see command lines, so the secret may also come from a file or PD_OAUTH_CLIENT_SECRET. */
 async function clientParams(
   { environment }: CliContext,
   { clientId, clientSecret = environment["PD_OAUTH_CLIENT_SECRET"], scope }: AccountFlags,
@@ -73,7 +71,7 @@ async function connectOAuth(cli: CliContext, request: OAuthInput, flags: Account
   return connectByOAuth(cli, client, { request, redirect: redirectUri ?? redirectPort(cli, flags.redirectPort) });
 }
 
-/** Once more, with the redirect address that it was connected with. */
+/** Keeps the previous redirect address unless flags give another. */
 export async function reconnect(cli: CliContext, account: string, flags: AccountFlags): Promise<AccountRecord> {
   const client = await connect(cli);
   const { oauth } = await client.accounts.get(account);

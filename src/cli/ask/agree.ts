@@ -6,18 +6,18 @@ import { holdingTerminal } from "../spinner.ts";
 import { canAsk } from "./can-ask.ts";
 
 interface Agreeing {
-  /** Said beforehand. */
+  /** True for `--yes`. */
   readonly yes: boolean | undefined;
-  /** A question, such as `Delete orders with all its events?` */
+  /** Such as `Delete orders with all its events?` */
   readonly question: string;
-  /** What cannot be done without it, such as `delete orders`. */
+  /** For the error message, such as `delete orders`. */
   readonly attempted: string;
-  /** What Enter means; absent: no. */
+  /** The answer for Enter. Omitted for no. */
   readonly isUsual?: boolean;
   readonly prompt?: boolean | undefined;
 }
 
-/** Whether somebody has agreed to what cannot be undone. Throws PD_BAD_INPUT where nobody can be asked, and it was not said beforehand. */
+/** Throws PD_BAD_INPUT when it cannot ask and `--yes` was not given. */
 export async function isAgreed(cli: CliContext, { yes, question, attempted, isUsual = false, prompt }: Agreeing): Promise<boolean> {
   if (yes === true) return true;
   if (!canAsk(cli, { prompt })) throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} without being told to: nobody can be asked`, { fix: "Give --yes" });

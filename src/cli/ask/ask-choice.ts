@@ -14,7 +14,6 @@ interface Question {
   readonly isOptional: boolean;
 }
 
-/** What is picked beside the choices themselves. */
 type Pick =
   | { readonly kind: "choice"; readonly choice: Choice }
   | { readonly kind: "more" }
@@ -26,16 +25,15 @@ interface Listed {
   readonly value: Pick;
 }
 
-/** Typing has paused for so long before anything is asked because of it. */
+/** Pause in typing, in ms, before more choices are loaded. */
 const TYPING_MS = 200;
 
-/** Asks for one of the choices; typing filters them, and what is typed can be the value itself. */
+/** The typed text filters the choices, and may also be the value. Returns undefined when an optional prop is left out. */
 export async function askChoice(cli: CliContext, choices: Choices, question: Question): Promise<Choice | undefined> {
   const pick = await pickOne(cli, choices, { ...question, done: question.isOptional ? "(none)" : undefined, isTaken: () => false });
   return answered(cli, question, chosen(pick));
 }
 
-/** Asks for some of the choices, one after the other, until it is enough. */
 export async function askChoices(cli: CliContext, choices: Choices, question: Question): Promise<readonly Choice[]> {
   const taken: Choice[] = [];
   for (;;) {
@@ -48,26 +46,25 @@ export async function askChoices(cli: CliContext, choices: Choices, question: Qu
   }
 }
 
-/** As the value of a prop: with its label when the component wants that. */
 export function valueOf({ label, value }: Choice, prop: PropRecord): JsonValue {
   return prop.withLabel === true ? { __lv: { label, value } } : value;
 }
 
 interface PickQuestion extends Question {
-  /** Offered as an answer of its own. */
+  /** Label of the entry that ends the question, if any. */
   readonly done: string | undefined;
   readonly isTaken: (choice: Choice) => boolean;
 }
 
 async function pickOne(cli: CliContext, choices: Choices, { message, signal, done, isTaken }: PickQuestion): Promise<Pick> {
-  // Where the list stands after a page more: at the first of its choices.
+  // The cursor starts at the first new choice.
   let firstNew: Pick | undefined;
   const source = async (typed = "", { signal: changed }: { signal: AbortSignal }): Promise<readonly Listed[]> => {
     if (typed !== "" && choices.hasMore) await sleep(TYPING_MS, undefined, { signal: changed }).catch(() => {});
     if (changed.aborted) return [];
     return [...(done !== undefined && typed === "" ? [{ name: done, value: DONE }] : []), ...(await listed(choices, { typed, isTaken, signal: changed }))];
   };
-  // What was picked is printed once it is the answer.
+  // The prompt is cleared because `answered` prints the choice.
   const context = { input: cli.stdin, output: cli.stderr, clearPromptOnDone: true, ...(signal === undefined ? {} : { signal }) };
   for (;;) {
     const start = firstNew === undefined ? {} : { default: firstNew };
@@ -80,7 +77,7 @@ async function pickOne(cli: CliContext, choices: Choices, { message, signal, don
   }
 }
 
-/** The same object for the same choice: the cursor is put on it by identity. */
+/** The prompt places the cursor by identity, so each choice always maps to the same object. */
 const picks = new WeakMap<Choice, Pick>();
 
 function pickOf(choice: Choice): Pick {

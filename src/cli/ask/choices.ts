@@ -3,31 +3,29 @@ import type { JsonObject } from "../../domain/json.ts";
 
 export type Choice = ChoicesRecord["options"][number];
 
-/** One page of choices, asked of the component. */
 export type LoadPage = (request: {
   readonly page: number;
   readonly prev_context: JsonObject;
   readonly query?: string;
 }) => Promise<Pick<ChoicesRecord, "options" | "context">>;
 
-/** What was loaded for one query. */
 interface Listing {
   readonly query: string;
   readonly found: Choice[];
   page: number;
   context: JsonObject;
   isComplete: boolean;
-  /** Pages come one after the other. */
+  /** Pages are loaded one at a time. */
   loading: Promise<void> | undefined;
 }
 
-/** So many pages are looked through for what was typed. */
+/** Pages that are searched for typed text. */
 const MOST_PAGES = 20;
 
-/** The choices of a prop, loaded page by page as far as they are wanted. */
+/** Loads pages on demand. */
 export class Choices {
   readonly #load: LoadPage;
-  /** The component itself searches. */
+  /** True when the component itself searches. */
   readonly #searches: boolean;
   #listing = emptyListing("");
 
@@ -36,12 +34,11 @@ export class Choices {
     this.#searches = searches;
   }
 
-  /** There may be more than what is loaded. */
   get hasMore(): boolean {
     return !this.#listing.isComplete;
   }
 
-  /** Those that what was typed stands for; more is loaded until one is found, or the signal aborts. */
+  /** Loads more pages until a choice matches or the signal aborts. */
   async matching(typed: string, signal?: AbortSignal): Promise<readonly Choice[]> {
     if (this.#searches && typed !== this.#listing.query) this.#listing = emptyListing(typed);
     const listing = this.#listing;
@@ -53,12 +50,11 @@ export class Choices {
     return listing.found.filter(fits);
   }
 
-  /** One page more. */
   loadMore(): Promise<void> {
     return this.#loadNext(this.#listing);
   }
 
-  /** An answer belongs to the query that it was asked for, however late it comes. */
+  /** A late page is added to the query that it was loaded for. */
   #loadNext(listing: Listing): Promise<void> {
     listing.loading ??= this.#loadPage(listing).finally(() => (listing.loading = undefined));
     return listing.loading;
@@ -72,7 +68,7 @@ export class Choices {
     listing.found.push(...fresh);
     listing.page++;
     listing.context = context ?? {};
-    // Components that do not page answer the same again, or with nothing.
+    // A component without paging returns the same page again, or an empty one.
     listing.isComplete = fresh.length === 0;
   }
 }

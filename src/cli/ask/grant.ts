@@ -3,22 +3,20 @@ import type { Right } from "../../domain/rights.ts";
 import type { CliContext } from "../context.ts";
 import { isAgreed } from "./agree.ts";
 
-/** Slugs that a flag names. */
 export interface GrantFlags {
   readonly allowRun?: readonly string[] | undefined;
   readonly allowAddons?: readonly string[] | undefined;
 }
 
 interface Granting extends GrantFlags {
-  /** What a plan would grant, by the slug of who gets it. */
+  /** Rights that the plan would grant. */
   readonly granted: readonly { readonly slug: string; readonly rights: readonly Right[] }[];
   readonly prompt?: boolean | undefined;
 }
 
 /**
- * Whether a person has agreed to let these start programs, or load native code. `--yes` says nothing of that: each one is
- * named by `--allow-run` or `--allow-addons`, or asked about. Throws PD_BAD_INPUT where nobody can be asked, and for a
- * name that gets no such right.
+ * `--yes` does not cover these rights. Each slug must be named by `--allow-run` or `--allow-addons`, or confirmed. Throws PD_BAD_INPUT when it
+ * cannot ask, or when a named slug is not in the plan.
  */
 export async function mayGrant(cli: CliContext, { allowRun = [], allowAddons = [], ...granting }: Granting): Promise<boolean> {
   const programs = { kind: "programs", flag: "--allow-run", named: allowRun, what: "start programs of the machine" } as const;

@@ -1,7 +1,4 @@
-/**
- * Questions on the terminal, by @inquirer/prompts. Servers and components name most of what is asked, so messages and
- * choices are shown without any attribute of the terminal. Values are handed over as they are.
- */
+/** Most messages and choices come from servers and components, so they are shown as plain text. Values are passed on unchanged. */
 import * as prompts from "@inquirer/prompts";
 import { plainLine, plainText } from "../terminal-text.ts";
 
@@ -40,7 +37,7 @@ export function confirm(question: Asked & { readonly default?: boolean }, contex
 }
 
 export async function input({ default: usual, validate, message }: Typing & { readonly default?: string }, context?: Context): Promise<string> {
-  // What is offered as the answer is typed into the line, so it is shown without its control characters, and means the original.
+  // The default is typed into the line as plain text. Accepting it returns the original.
   const offered = usual === undefined ? undefined : plainLine(usual);
   const meant = (answer: string): string => (usual !== undefined && answer === offered ? usual : answer);
   const checked = validate === undefined ? {} : { validate: (answer: string) => validate(meant(answer)) };

@@ -16,10 +16,10 @@ import { isThere } from "../../system/is-there.ts";
 import { ProjectRoot } from "../../system/project-root.ts";
 
 const MOST_SHOWN = 50;
-/** Typing has paused for so long before anything is asked because of it. */
+/** Pause in typing, in ms, before the registries are searched. */
 const TYPING_MS = 300;
 
-/** Parameters of the API for what a component is named by: a file, a URL, a key, or a saved component's id. */
+/** Accepts a file, a URL, a key, or the id of a saved component. */
 export async function codeOf(target: string): Promise<CodeParams> {
   if (/^https?:\/\//.test(target)) return { component_url: target };
   if (/^sc_[0-9A-Za-z]+$/.test(target)) return { component_id: target };
@@ -28,10 +28,7 @@ export async function codeOf(target: string): Promise<CodeParams> {
   return codeParamsOf(target);
 }
 
-/**
- * Returns what flags add to the code, as parameters of the API. An update keeps what is omitted. A module that is not a file
- * is the name of a package.
- */
+/** An update keeps what is omitted. A module that is not a file is a package name. */
 export async function additionParams({
   import: modules,
   packagesAsOf,
@@ -49,7 +46,7 @@ async function importedModule(module: string): Promise<NonNullable<CodeParams["c
   return { code, path, files };
 }
 
-/** Lets a person pick a component out of the registries. Throws PD_BAD_INPUT where nobody can be asked. */
+/** Throws PD_BAD_INPUT when it cannot ask. */
 export async function pickComponent(cli: CliContext, client: Client, flags: { prompt?: boolean | undefined }): Promise<string> {
   if (!canAsk(cli, flags))
     throw new PdError("PD_BAD_INPUT", "Cannot tell what to deploy: no file, URL or key is given", {
@@ -77,14 +74,11 @@ function pickedKey({ name, key, description }: IndexedRecord): PickedKey {
 
 interface DevelopedFile {
   readonly path: string;
-  /** Where its files have to be. Omitted for the project that the path is in. */
+  /** Folder that must contain its files. Omitted to use the project of the path. */
   readonly root?: ProjectRoot;
 }
 
-/**
- * Path of the file that a component is developed in: what is named, or where a registry on this machine holds the key.
- * Throws PD_BAD_INPUT for a key of a server elsewhere.
- */
+/** Accepts a file, or a key of a registry on this machine. Throws PD_BAD_INPUT for a key without a local file. */
 export async function fileOf(client: Client, target: string, { home, isElsewhere }: { home: string; isElsewhere: boolean }): Promise<DevelopedFile> {
   if (!looksLikeKey(target) || (await isFile(target))) return { path: target };
   if (isElsewhere) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: its file lies on another machine`, { fix: "pd dev <file>" });

@@ -1,17 +1,16 @@
 import { PdError } from "../../domain/errors.ts";
 import { LEAST_MEMORY_MB, MOST_MEMORY_MB } from "../../domain/process-grant.ts";
 
-/** Flags that say what processes may do and take, as they are given. */
 export interface ProcessFlags {
   readonly allowRun?: string | undefined;
   readonly allowAddons?: string | undefined;
-  /** In MB; `none`: as the server's setting says. */
+  /** In MB. `none` means the server's setting. */
   readonly memory?: string | undefined;
-  /** In seconds; `none`: as the file says. */
+  /** In seconds. `none` means the timeout in the file. */
   readonly timeout?: string | undefined;
 }
 
-/** Parameters of the API. `null`: the limit is taken back. */
+/** `null` removes a limit. */
 export interface ProcessLimits {
   readonly allow_run?: boolean;
   readonly allow_addons?: boolean;
@@ -21,7 +20,7 @@ export interface ProcessLimits {
 
 const LONGEST_SECONDS = 86_400;
 
-/** Only what is given. Throws PD_BAD_INPUT. */
+/** Throws PD_BAD_INPUT. */
 export function processLimits({ allowRun, allowAddons, memory, timeout }: ProcessFlags): ProcessLimits {
   return {
     ...(allowRun === undefined ? {} : { allow_run: truthOf("--allow-run", allowRun) }),
@@ -31,7 +30,7 @@ export function processLimits({ allowRun, allowAddons, memory, timeout }: Proces
   };
 }
 
-/** For what is new, or runs once: there is no limit to take back. Throws PD_BAD_INPUT. */
+/** `none` throws PD_BAD_INPUT, because no limit exists yet. */
 export function firstLimits(flags: ProcessFlags) {
   const { memory_mb: memory, timeout_seconds: timeout, ...rights } = processLimits(flags);
   const none = memory === null ? "--memory" : timeout === null ? "--timeout" : undefined;

@@ -4,24 +4,22 @@ import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { ProjectRoot } from "../../system/project-root.ts";
 
 export interface PropFlags {
-  /** `name=value` each. */
+  /** Each is `name=value`. */
   readonly prop?: readonly string[] | undefined;
-  /** Path of a JSON file. */
   readonly props?: string | undefined;
 }
 
-/** Flags of commands that take a component with its values. */
 export interface CodeFlags extends PropFlags {
   readonly env?: readonly string[] | undefined;
   readonly envFile?: string | undefined;
   /** Modules that are loaded before the component. */
   readonly import?: readonly string[] | undefined;
-  /** The day whose newest packages are installed where an import names no version. */
+  /** An import without a version installs the newest package of this day. */
   readonly packagesAsOf?: string | undefined;
   readonly prompt?: boolean | undefined;
 }
 
-/** Values from `--props file.json`, then `--prop name=value` over them. Throws PD_BAD_INPUT, PD_FILE_NOT_FOUND. */
+/** `--prop` overrides `--props`. Throws PD_BAD_INPUT and PD_FILE_NOT_FOUND. */
 export async function givenProps({ prop = [], props }: PropFlags): Promise<JsonObject> {
   const values = props === undefined ? {} : await readPropsFile(props);
   const given: [string, string][] = [];
@@ -29,11 +27,11 @@ export async function givenProps({ prop = [], props }: PropFlags): Promise<JsonO
     const [name, value] = splitPair(pair, "--prop");
     given.push([name, await readValue(name, value)]);
   }
-  // Whatever its name is, it is a member, which __proto__ would not be if it were set.
+  // Unlike an assignment, this keeps a prop named `__proto__`.
   return { ...values, ...Object.fromEntries(given) };
 }
 
-/** `name=value` → both parts. Throws PD_BAD_INPUT. */
+/** Throws PD_BAD_INPUT. */
 export function splitPair(pair: string, flag: string): [string, string] {
   const mark = pair.indexOf("=");
   if (mark < 1) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(pair)}: it wants name=value`, { fix: `${flag} name=value` });
@@ -44,14 +42,14 @@ async function readPropsFile(path: string): Promise<JsonObject> {
   return { ...(await readJsonFile(path, "prop names and values")) };
 }
 
-/** A JSON object from a file. `what`: what it is used as, for errors. */
+/** `what` names the file's purpose in errors. Throws PD_BAD_INPUT and PD_FILE_NOT_FOUND. */
 export async function readJsonFile(path: string, what: string): Promise<JsonObject> {
   const value = parseJson(await readText(path));
   if (!isJsonObject(value)) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as ${what}: it wants a JSON object`);
   return value;
 }
 
-/** `@file` stands for what the file holds; `\@` for a text that begins with @. */
+/** `@file` means the content of the file. `\@` escapes a text that starts with @. */
 export async function readValue(name: string, value: string): Promise<string> {
   if (value.startsWith("\\@")) return value.slice(1);
   if (!value.startsWith("@")) return value;
@@ -75,18 +73,17 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
-/** Where a file is that somebody has named. A link to a file of the user's in a project of somebody else is refused; pipes are read. */
+/** Refuses a link out of the file's project, which may come from someone else. Pipes are allowed. */
 async function givenPlace(path: string): Promise<string> {
   return (await stat(path)).isFile() ? (await ProjectRoot.of(path)).place(path) : path;
 }
 
-/** The system's reason, for the two that are met most in plain words. */
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
   return code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : messageOf(error);
 }
 
-/** Variables from `--env-file` (lines `NAME=value`), then `--env NAME=value` over them. */
+/** `--env` overrides `--env-file`. */
 export async function givenEnv({ env = [], envFile }: Pick<CodeFlags, "env" | "envFile">): Promise<Record<string, string>> {
   const values: Record<string, string> = {};
   const lines = envFile === undefined ? [] : (await readText(envFile)).split(/\r?\n/).map((line) => line.trim().replace(/^export\s+/, ""));

@@ -11,7 +11,6 @@ import { isAgreed } from "../ask/agree.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
-/** `pd accounts connect <app>`: by OAuth, with the fields that are given, or by asking. */
 export async function connectAccount(cli: CliContext, app: string, flags: AccountFlags): Promise<number> {
   if (isOAuth(flags)) return printConnected(cli, await connectWithClient(cli, app, flags));
   const client = await connect(cli);
@@ -25,7 +24,7 @@ export async function connectAccount(cli: CliContext, app: string, flags: Accoun
   return code;
 }
 
-/** Fields of an app that is known are told when they are not given; others may be right all the same. */
+/** Only a note, because the given fields may be enough. */
 async function tellMissing(cli: CliContext, client: Client, { app, credentials }: { app: string; credentials: JsonObject }): Promise<void> {
   const known = await knownAppOf(client, app);
   if (known === undefined) return;
@@ -33,7 +32,6 @@ async function tellMissing(cli: CliContext, client: Client, { app, credentials }
   if (missing.length > 0) printNote(cli, `Components of ${app} read ${missing.map(({ name }) => name).join(" and ")} as well, as far as is known`);
 }
 
-/** `pd accounts reconnect <account>`. */
 export async function reconnectAccount(cli: CliContext, account: string, flags: AccountFlags): Promise<number> {
   return printConnected(cli, await reconnect(cli, account, flags));
 }
@@ -43,7 +41,6 @@ function printConnected(cli: CliContext, account: AccountRecord): number {
   return printRecord(cli, account, () => printLine(cli, `Connected ${name} (${id}); use it as --prop <app prop>=${name}`));
 }
 
-/** `pd accounts list [app]`. */
 export async function list(cli: CliContext, app: string | undefined): Promise<number> {
   const client = await connect(cli);
   const { data } = await client.accounts.list({ limit: 1000, app });
@@ -54,7 +51,7 @@ export async function list(cli: CliContext, app: string | undefined): Promise<nu
   });
 }
 
-/** `pd accounts show <account>`. Secrets are shown to a person who looks on, never to a file or a program. */
+/** Shows secrets only on a terminal. */
 export async function show(cli: CliContext, id: string, { reveal }: { reveal?: boolean | undefined }): Promise<number> {
   if (reveal === true && cli.stdout.isTTY !== true)
     throw new PdError("PD_BAD_INPUT", "Cannot reveal credentials: nobody looks at this output", {
@@ -75,7 +72,7 @@ interface TestFlags {
   readonly header?: readonly string[] | undefined;
 }
 
-/** `pd accounts test <account>`: exits 0 when the app takes the account. */
+/** Exits 0 when the app accepts the account. */
 export async function test(cli: CliContext, id: string, { url, header = [] }: TestFlags): Promise<number> {
   if (url === undefined && header.length > 0) throw new PdError("PD_BAD_INPUT", "Cannot use --header alone: it goes with --url", { fix: "--url https://…" });
   const headers = Object.fromEntries(header.map(headerOf));
@@ -93,13 +90,11 @@ function headerOf(given: string): [string, string] {
   throw new PdError("PD_BAD_INPUT", `Cannot use --header ${JSON.stringify(given)}: it wants name: value`, { fix: "--header 'x-api-key: {api_key}'" });
 }
 
-/** `pd accounts rename <account> <name>`. */
 export async function rename(cli: CliContext, id: string, name: string): Promise<number> {
   const client = await connect(cli);
   return printUpdated(cli, await client.accounts.update(id, { name: named(name) }));
 }
 
-/** `pd accounts update <account>`. */
 export async function update(cli: CliContext, id: string, flags: FieldFlags): Promise<number> {
   const client = await connect(cli);
   const before = await client.accounts.get(id);
@@ -121,7 +116,6 @@ function printUpdated(cli: CliContext, account: AccountRecord): number {
   return printRecord(cli, account, () => printNote(cli, `Updated ${account.name} (${account.id})`));
 }
 
-/** `pd accounts delete <account>`. */
 export async function remove(cli: CliContext, id: string, { force, yes }: { force?: boolean | undefined; yes?: boolean | undefined }): Promise<number> {
   if (!(await isAgreed(cli, { yes, question: `Delete the account ${id} with its credentials?`, attempted: `delete the account ${id}` }))) return 1;
   const client = await connect(cli);

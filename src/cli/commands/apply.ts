@@ -12,19 +12,18 @@ import { printError, printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
 
 export interface ApplyFlags extends GrantFlags {
-  /** A profile of the file. */
+  /** A profile in the file. */
   readonly for?: string | undefined;
   readonly prune?: boolean | undefined;
   readonly yes?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
-  /** Print the JSON schema of the file, for editors, and nothing else. */
+  /** Only print the JSON schema of the file. */
   readonly schema?: boolean | undefined;
   readonly prompt?: boolean | undefined;
 }
 
 const SIGNS: Readonly<Record<StepAction, string>> = { create: "+", update: "~", unchanged: "=", extra: "?", delete: "-" };
 
-/** `pd apply [folder]`: shows what has to change so that the server is as `pd.yaml` says, and does it. */
 export async function apply(cli: CliContext, target: string | undefined, flags: ApplyFlags): Promise<number> {
   if (flags.schema === true) {
     cli.stdout.write(`${JSON.stringify(projectJsonSchema(), null, 2)}\n`);
@@ -72,7 +71,6 @@ function showPlan(cli: CliContext, steps: readonly Step[]): void {
   printLine(cli, told.length === 0 ? "pd.yaml says nothing, and nothing is there" : told.join(", "));
 }
 
-/** A person is asked; where nobody can be, it wants to be said beforehand. */
 async function isWanted(cli: CliContext, flags: ApplyFlags, open: readonly Step[]): Promise<boolean> {
   const deleted = open.filter(({ action }) => action === "delete").length;
   const question = deleted === 0 ? "Apply this?" : `Apply this, and delete ${deleted} for good?`;
@@ -91,12 +89,12 @@ function grantingOf(steps: readonly Step[], { allowRun, allowAddons, prompt }: A
 
 const DONE: Readonly<Record<StepAction, string>> = { create: "Created", update: "Changed", delete: "Deleted", unchanged: "Left", extra: "Left" };
 
-/** Each thing is changed whole or not at all; one that fails does not keep the others back. */
+/** After a failure, other steps still run, but nothing is deleted. */
 async function carryOut(cli: CliContext, open: readonly Step[]): Promise<ReadonlyMap<Step, unknown>> {
   const failures = new Map<Step, unknown>();
   for (const step of open) {
     const { kind, name, action } = step;
-    // What was to take its place may be what has failed.
+    // Its replacement may have failed.
     if (action === "delete" && failures.size > 0) {
       failures.set(step, new PdError("PD_CONFLICT", `${kind} ${name} stays, since something before it failed`, { fix: "Mend that, and apply again" }));
       if (!cli.isJson) printNote(cli, `Not deleted: ${kind} ${name}, since something before it failed`);

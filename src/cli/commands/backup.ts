@@ -12,7 +12,7 @@ import { settingsOf } from "../settings-of.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
 import { type Bar, withBar, withSpinner } from "../spinner.ts";
 
-/** `pd backup <file>`: everything that the server keeps, as of one moment, while it goes on. */
+/** Writes a consistent snapshot while the server runs. */
 export async function backup(cli: CliContext, path: string): Promise<number> {
   const target = resolve(path);
   if (existsSync(target)) throw isTaken(target);
@@ -40,28 +40,27 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
   return 0;
 }
 
-/** Names in a home that belong to its server. */
+/** Files of the server in its home. */
 const OF_THE_SERVER = /^(headwater\.(db(-(wal|shm|journal))?|mark)|server\.(json|lock|log)|api-key|secret-key|child\.cjs|dev-attachments\.json)$/;
 
 function isTaken(target: string): PdError {
   return new PdError("PD_CONFLICT", `Cannot write a backup to ${target}: there is a file already`, { fix: "Choose another name" });
 }
 
-/** Not over what somebody else has written there meanwhile. */
+/** Does not overwrite a file that was created in the meantime. */
 async function putInPlace(draft: string, target: string): Promise<void> {
   try {
     await link(draft, target);
   } catch (error) {
     if (codeOf(error) === "EEXIST") throw isTaken(target);
-    // Some disks know no links.
+    // Some file systems do not support hard links.
     if (existsSync(target)) throw isTaken(target);
     return rename(draft, target);
   }
-  // The backup is there, whatever becomes of its other name.
+  // The backup is complete, even when the draft cannot be removed.
   await rm(draft, { force: true }).catch(() => {});
 }
 
-/** The same bytes; how many have gone by is shown. */
 async function* counted(body: AsyncIterable<Uint8Array>, bytes: number, tick: Bar["tick"]): AsyncGenerator<Uint8Array> {
   let done = 0;
   for await (const chunk of body) {
@@ -75,10 +74,10 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** `pd restore <file>`: puts a backup in the place of the database of a server that does not run. */
+/** Requires that the server is stopped. */
 export async function restore(cli: CliContext, path: string, { yes }: { yes?: boolean | undefined }): Promise<number> {
   const { home } = await settingsOf(cli);
-  // Where nobody can be asked, whoever restores is told what it would replace.
+  // When it cannot ask, `restoreHome` throws and says what would be replaced.
   const isAsked = yes !== true && canAsk(cli, {}) && existsSync(join(home, "headwater.db"));
   if (isAsked && !(await isAgreed(cli, { yes, question: `Put ${path} in the place of what ${home} holds?`, attempted: "restore" }))) return 1;
   const mayReplace = yes === true || isAsked;
@@ -89,7 +88,6 @@ export async function restore(cli: CliContext, path: string, { yes }: { yes?: bo
   return 0;
 }
 
-/** Workflows are told where there are any. */
 function told({ sources, workflows, events }: { sources: number; workflows: number; events: number }): string {
   const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
   const ofWorkflows = workflows === 0 ? [] : [counted(workflows, "workflow")];

@@ -10,13 +10,13 @@ import { settingsOf } from "../settings-of.ts";
 import { findProfile, profileNames } from "../profiles.ts";
 import { cut, forTerminal, isPlainText } from "../terminal-text.ts";
 
-/** A longer wait is worse than no suggestion. */
+/** A slower suggestion is worse than none. */
 const PATIENCE_MS = 1500;
 const MOST_ABOUT = 80;
 
 /**
- * `pd complete -- <words…>`, for the scripts of `pd completion`: what the last word may become, a line each, with a tab
- * before what it is; a line of `:files` when it may be a file as well. It starts no server.
+ * For the scripts of `pd completion`. Prints each completion of the last word, with its description after a tab. A line `:files` means that it may
+ * be a file. Starts no server.
  */
 export async function completeWords(cli: CliContext, words: readonly string[], program: CommandUnknownOpts): Promise<number> {
   const place = placeIn(program, words);
@@ -33,7 +33,7 @@ export async function completeWords(cli: CliContext, words: readonly string[], p
     return new Attachments(home ?? settings.home, profile?.baseUrl ?? "").find(resolve(path));
   };
   const { candidates, mayBeFile } = await complete({ place, client, profiles: () => profileNames(cli.environment), sourceOfFile });
-  // What would end a line, or hide something, is for no command line.
+  // Such values would end a line or hide text.
   const fitting = candidates.filter(({ value }) => value.startsWith(place.current) && isPlainText(value));
   const lines = fitting.map(({ value, about = "" }) => `${value}\t${cut(isPlainText(about) ? about : forTerminal(about.replaceAll(/\s+/g, " ")), MOST_ABOUT)}`);
   cli.stdout.write([...lines, ...(mayBeFile ? [":files"] : [])].map((line) => `${line}\n`).join(""));

@@ -2,7 +2,6 @@ import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
 import { printLine } from "../reporter.ts";
 
-/** `pd completion bash|zsh|fish`: a script for the shell, which asks `pd complete` at each press of Tab. */
 export function completion(cli: CliContext, shell: string): Promise<number> {
   const script = SCRIPTS[shell];
   if (script === undefined)
@@ -12,9 +11,8 @@ export function completion(cli: CliContext, shell: string): Promise<number> {
 }
 
 /**
- * bash cuts words at = and :, and puts what is chosen in the place of the last piece alone; the whole line tells the
- * words. It takes what it is given as code, and its own quoting of file names leaves a part of that: every candidate is
- * quoted here, as names come from others.
+ * bash splits words at = and :, and replaces only the last piece, so the script splits the line itself. bash runs candidates as code and quotes file
+ * names incompletely. Names come from others, so the script quotes each candidate.
  */
 const BASH = `_pd() {
   local line current piece files="" value

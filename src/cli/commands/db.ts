@@ -2,7 +2,6 @@ import { textAsJson } from "../../domain/json.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printJson, printLine, printNote, printRecord } from "../reporter.ts";
 
-/** `pd db list <source>`: all keys with their values. */
 export async function list(cli: CliContext, source: string): Promise<number> {
   const client = await connect(cli);
   const state = await client.state.all(source);
@@ -11,21 +10,18 @@ export async function list(cli: CliContext, source: string): Promise<number> {
   });
 }
 
-/** `pd db get <source> <key>`: the value as JSON. */
 export async function get(cli: CliContext, source: string, key: string): Promise<number> {
   const client = await connect(cli);
   printJson(cli, (await client.state.get(source, key)).value);
   return 0;
 }
 
-/** `pd db set <source> <key> <value>`. */
 export async function set(cli: CliContext, source: string, { key, value }: { key: string; value: string }): Promise<number> {
   const client = await connect(cli);
   const stored = await client.state.set(source, key, { value: textAsJson(value) });
   return printRecord(cli, stored, () => printNote(cli, `Set ${key} to ${JSON.stringify(stored.value)}`));
 }
 
-/** `pd db delete <source> <key>`. */
 export async function clear(cli: CliContext, source: string, key: string): Promise<number> {
   const client = await connect(cli);
   const cleared = await client.state.delete(source, key);

@@ -15,14 +15,14 @@ interface DeliveryFlags {
 
 const STATES: readonly DeliveryRecord["state"][] = ["pending", "delivered", "failed", "missed"];
 
-/** `pd deliveries <webhook, or source or workflow that listens>` lists, `pd deliveries <delivery>` shows attempts. */
+/** For a delivery's id, prints its attempts. */
 export async function deliveries(cli: CliContext, what: string, flags: DeliveryFlags): Promise<number> {
   if (!what.startsWith("dlv_")) return list(cli, what, flags);
   refuseGiven({ failed: flags.failed, state: flags.state }, `it chooses among several deliveries, and ${what} is one`);
   return showOne(cli, what);
 }
 
-/** Id of a source or workflow; `undefined`: a webhook is meant. */
+/** Undefined for a webhook. */
 async function listenerOf(client: Client, what: string): Promise<string | undefined> {
   if (what.startsWith("wh_")) return undefined;
   const found = await findDeployed(client, what).catch((error: unknown) => {
@@ -71,7 +71,6 @@ function attemptLine({ at_ms: at, duration_ms: ms, status, answer = "", error = 
   return `${clockTime(at)}  ${ms} ms  ${status === undefined ? error : `status ${status} ${answer.slice(0, 200)}`}`;
 }
 
-/** `pd deliveries retry <delivery, webhook or listener>`: delivers again. */
 export async function retry(cli: CliContext, target: string, { since }: { since?: string | undefined }): Promise<number> {
   const sinceMs = since === undefined ? 0 : sinceOf(since);
   const client = await connect(cli);

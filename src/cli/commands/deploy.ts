@@ -21,7 +21,7 @@ export interface DeployFlags extends CodeFlags, LimitFlags, StandFlags {
   readonly new?: boolean | undefined;
 }
 
-/** `pd deploy [file, URL, key, or folder of a workflow]`; without one a person picks from the registries. */
+/** Without a target, the user picks a component from the registries. */
 export async function deploy(cli: CliContext, target: string | undefined, flags: DeployFlags): Promise<number> {
   const workflow = target === undefined ? undefined : await workflowFolderOf(target);
   if (workflow !== undefined) return deployFolder(cli, workflow, flags);
@@ -49,7 +49,7 @@ async function deployFolder(cli: CliContext, path: string, flags: DeployFlags): 
   return printRecord(cli, sent.workflow, () => printSent(cli, sent));
 }
 
-/** Parameters of the API for flags that limit what a source may do. */
+/** Throws PD_BAD_INPUT. */
 export function limitsOf({ maxConcurrency, allowRun }: LimitFlags): Pick<SourceParams, "allow_run" | "max_concurrency"> {
   const rights = allowRun === undefined ? {} : { allow_run: truthOf("--allow-run", allowRun) };
   if (maxConcurrency === undefined) return rights;
@@ -59,7 +59,6 @@ export function limitsOf({ maxConcurrency, allowRun }: LimitFlags): Pick<SourceP
   throw new PdError("PD_BAD_INPUT", `Cannot read --max-concurrency ${JSON.stringify(maxConcurrency)}: it wants a whole number from 1, or none`);
 }
 
-/** What was deployed, and how to go on with it. */
 function printDeployed(cli: CliContext, source: SourceRecord): void {
   const { id, name_slug: slug, endpoint_url: endpoint } = source;
   printWarnings(cli, source);

@@ -6,7 +6,6 @@ import { findDeployed } from "../deployed.ts";
 import { describedWorkflow } from "../workflows/workflow-text.ts";
 import { fields, localTime, printLine, printRecord } from "../reporter.ts";
 
-/** `pd describe <source or workflow>`. */
 export async function describe(cli: CliContext, source: string): Promise<number> {
   const client = await connect(cli);
   const { kind, record } = await findDeployed(client, source);
@@ -39,13 +38,12 @@ function nextRun({ cron, timezone, intervalSeconds, next_at_ms: nextAt }: TimerR
   return `${nextAt === undefined ? "never" : localTime(nextAt)} (${plan})`;
 }
 
-/** What a person reads of a value; a schedule in words. */
 function valueText({ configurable_props: props }: SourceRecord, { name, value }: { name: string; value: JsonValue }): string {
   const isTimer = props.some((prop) => prop.name === name && prop.type === "$.interface.timer");
   return isTimer ? scheduleText(value) : JSON.stringify(value);
 }
 
-/** A schedule as the API gives it, whose parts may be null. */
+/** Members of a schedule from the API may be null. */
 function scheduleText(value: JsonValue): string {
   const { cron, timezone, interval_seconds: shown, intervalSeconds = shown } = isJsonObject(value) ? value : {};
   const parsed = parseTimer(cron === undefined || cron === null ? { intervalSeconds } : { cron, ...(timezone === undefined ? {} : { timezone }) });

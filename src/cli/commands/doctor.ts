@@ -22,20 +22,20 @@ import { abortOnStop } from "../stop-signals.ts";
 export interface DoctorFlags {
   readonly registry?: string | undefined;
   readonly grep?: string | undefined;
-  /** True: the report on stdout; a text: the file it is written to. */
+  /** True prints the report to stdout. A string is the file to write it to. */
   readonly json?: boolean | string | undefined;
 }
 
 const SIGNS = { good: "✔", attention: "!", bad: "✖" } as const;
 
-/** `pd doctor`: what is right and wrong with the machine, and with the server and all that is deployed on it; exits with 1 when something is wrong. */
+/** Exits 1 when something is wrong. */
 async function checkServer(cli: CliContext, isJson: boolean): Promise<number> {
   const settings = await settingsOf(cli);
   const { client, silent } = await withSpinner(cli, "Asking the server", serverOrWhy(settings));
   const serverVersion = client === undefined ? undefined : (await client.server.status()).version;
   const ofMachine = await withSpinner(cli, "Looking at the machine", checkMachine(settings, serverVersion));
   const ofServer = (await client?.server.checkup()) ?? [];
-  // Both look at the disk and the sandbox: the server knows its own.
+  // Both check the disk and the sandbox. The server's result counts.
   const known = new Set(ofServer.map(({ about }) => about));
   const found = worstFirst([...silent, ...ofServer, ...ofMachine.filter(({ about }) => !known.has(about))]);
   const colours = coloursFor(cli.stdout, cli);
@@ -47,7 +47,7 @@ async function checkServer(cli: CliContext, isJson: boolean): Promise<number> {
   return found.some(({ level }) => level === "bad") ? 1 : 0;
 }
 
-/** One that does not answer is a finding, and hides no others. */
+/** A server that does not answer is a finding, and does not hide the others. */
 async function serverOrWhy(settings: Settings): Promise<{ client: Client | undefined; silent: readonly Finding[] }> {
   try {
     return { client: await findServer(settings), silent: [] };
@@ -57,7 +57,7 @@ async function serverOrWhy(settings: Settings): Promise<{ client: Client | undef
   }
 }
 
-/** `pd doctor --registry <folder>`: tells of every component in a folder whether it can be deployed here, and why not. */
+/** Reports which components in a folder can be deployed here. */
 export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFlags): Promise<number> {
   if (registry === undefined) return checkServer(cli, json === true);
   const folder = resolve(registry);
@@ -98,7 +98,6 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
 
 const TELL_EVERY_MS = 5000;
 
-/** Tells each failure as it comes, and now and then how far it is, how fast it goes and how long it will take. */
 function progressTeller(cli: CliContext, { isQuiet, bar }: { isQuiet: boolean; bar: Bar }): (result: CheckResult, done: number, total: number) => void {
   const colours = coloursFor(cli.stderr, cli);
   const startedAt = systemClock.now();
@@ -117,7 +116,7 @@ function progressTeller(cli: CliContext, { isQuiet, bar }: { isQuiet: boolean; b
   };
 }
 
-/** Of files that were to be components, so many are named. */
+/** Skipped files that are named per reason. */
 const MOST_NAMED = 10;
 const REASONS: readonly (readonly [keyof ConformanceReport["left"], string])[] = [
   ["no component", "without a component"],
@@ -127,7 +126,6 @@ const REASONS: readonly (readonly [keyof ConformanceReport["left"], string])[] =
   ["cannot be read", "that cannot be read"],
 ];
 
-/** Nothing is left out without a word. */
 function printLeft(cli: CliContext, left: ConformanceReport["left"]): void {
   for (const [reason, why] of REASONS) {
     const paths = left[reason] ?? [];

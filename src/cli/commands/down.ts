@@ -10,7 +10,6 @@ import { withSpinner } from "../spinner.ts";
 
 const STOP_TIMEOUT_MS = 30_000;
 
-/** `pd down`: asks the server to stop, and waits until it has. */
 export async function down(cli: CliContext): Promise<number> {
   const settings = await settingsOf(cli);
   const record = readServerRecord(settings.home);
@@ -26,7 +25,7 @@ export async function down(cli: CliContext): Promise<number> {
   return 0;
 }
 
-/** Resolves when the home is free again: the process may linger as a zombie until its parent has noticed its end. */
+/** Resolves when the home is free. The process may still be a zombie then. */
 async function untilGone(home: string, pid: number): Promise<void> {
   for (const started = Date.now(); Date.now() - started < STOP_TIMEOUT_MS; await sleep(20)) {
     const lock = holdLock(join(home, "server.lock"));

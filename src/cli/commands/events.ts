@@ -15,8 +15,7 @@ interface EventsFlags {
 }
 
 /**
- * `pd events <source>`, the oldest first; `-f` goes on with what comes. A person sees time, summary and id, and the
- * payloads with -v; a pipe, and --raw, get the payloads alone, one a line; --json gives whole records.
+ * Oldest first. A terminal gets time, summary and id, and payloads with -v. A pipe, or --raw, gets one payload per line. --json gives whole records.
  */
 export async function events(cli: CliContext, source: string, { n, channel, follow, raw, verbose }: EventsFlags): Promise<number> {
   const limit = countOf(n);
@@ -44,7 +43,7 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
       wasCutOff = true;
       printConnection(cli, isOpen);
     },
-    // At first it is what was deleted behind the events that were just shown.
+    // At the first connection, the user has not missed these events.
     onGone: (count) => wasCutOff && printGone(cli, count),
     ...(after === undefined ? {} : { after }),
   });
@@ -52,7 +51,7 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
   return 0;
 }
 
-/** `pd emit <source> <event>`: the same event as a new one; dedupe has no say. */
+/** Does not deduplicate the event. */
 export async function emitAgain(cli: CliContext, source: string, id: string): Promise<number> {
   const client = await connect(cli);
   const event = await client.events.emit(source, id);

@@ -13,11 +13,11 @@ import { isThere } from "../../system/is-there.ts";
 
 export interface ExportFlags {
   readonly into: string;
-  /** Over files that hold something else. */
+  /** Overwrite files with other content. */
   readonly force?: boolean | undefined;
 }
 
-/** `pd export [source…]`: writes what a server has as a folder for Git, which `pd apply` takes. Secrets are not among it. */
+/** Writes a folder for Git and `pd apply`, without secrets. */
 export async function exportFolder(cli: CliContext, names: readonly string[], flags: ExportFlags): Promise<number> {
   const client = await connect(cli);
   const folder = resolve(flags.into);
@@ -33,9 +33,9 @@ export async function exportFolder(cli: CliContext, names: readonly string[], fl
     });
   for (const [path, text] of paths) {
     await makeFolder(dirname(path));
-    // A folder on the way may be a link.
+    // A folder on the path may be a link.
     inside(await realpath(folder), join(await realpath(dirname(path)), basename(path)));
-    // Also not through a link that leads to nothing yet.
+    // `wx` does not write through a link to a missing file.
     await writeFile(path, text, { flag: flags.force === true || (await isThere(path)) ? "w" : "wx" });
   }
   if (cli.isJson) printJson(cli, { folder, files: Object.keys(all), variables: [...variables], warnings: [...warnings] });
@@ -48,7 +48,7 @@ export async function exportFolder(cli: CliContext, names: readonly string[], fl
   return 0;
 }
 
-/** Names of files come from the server's sources, whoever wrote them. */
+/** File names come from the server. Throws PD_BAD_INPUT for a path outside the folder. */
 function inside(folder: string, path: string): string {
   const full = resolve(folder, path);
   if (full.startsWith(`${folder}${sep}`)) return full;

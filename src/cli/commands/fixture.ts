@@ -21,16 +21,16 @@ import { printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
 
 export interface FixtureFlags {
-  /** The component's file, where it is not the one that `pd dev` has saved it from. */
+  /** Omitted to use the file that `pd dev` saved the component from. */
   readonly file?: string | undefined;
-  /** Third parties are asked once for real, with the source's accounts, and their answers kept beside the test. */
+  /** Call third parties once, with the source's accounts, and store their answers beside the test. */
   readonly record?: boolean | undefined;
-  /** The state that the source has now is the one that the test begins with. */
+  /** Start the test with the current state of the source. */
   readonly withState?: boolean | undefined;
   readonly force?: boolean | undefined;
 }
 
-/** `pd fixture <invocation>` or `pd fixture <source> <event>`: writes what a run was called with as a file, and a test that passes. */
+/** Writes the input of a run, and a test that passes. */
 export async function fixture(cli: CliContext, [first, event]: readonly [string, string | undefined], flags: FixtureFlags): Promise<number> {
   const client = await connect(cli);
   const invocation = await invocationOf(client, first, event);
@@ -73,19 +73,19 @@ export async function fixture(cli: CliContext, [first, event]: readonly [string,
     await told(cli, client, { files, invocation, kept, standIns: standInsOf(source, given) });
     return 0;
   } finally {
-    // What was recorded for a test that did not come to be is of no use.
+    // A recording is useless without its test.
     if (!isWritten && flags.record === true) await rm(files.recording, { force: true });
     await closeAll();
   }
 }
 
-/** What a test begins with. */
+/** The input of a test. */
 interface Given {
   readonly props: JsonObject;
   readonly db: JsonObject;
   readonly now: number;
   readonly trigger: JsonObject;
-  /** Prop → fields that stand for those of its account. */
+  /** Prop → stand-ins for the fields of its account. */
   accounts?: Record<string, Record<string, string>>;
 }
 
@@ -114,14 +114,14 @@ interface Files {
   readonly test: string;
 }
 
-/** Beside the component. The id comes from a server, and becomes a part of these paths. */
+/** The id comes from a server, and becomes part of paths. */
 function namesFor(path: string, id: string): Files {
   if (!/^[\w-]+$/.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot write files for the run ${JSON.stringify(id)}: its id cannot name a file`);
   const stem = join(dirname(path), `${basename(path).replace(/\.[^.]+$/, "")}.${id}`);
   return { fixture: `${stem}.json`, recording: `${stem}.recording.json`, test: `${stem}.test.${/^\.[mc]?ts$/.test(extname(path)) ? "ts" : "mjs"}` };
 }
 
-/** Values that a test can give: for a secret something stands in. */
+/** Secrets become stand-ins. */
 function propsOf({ configured_props: values, configurable_props: declared }: SourceRecord): JsonObject {
   const plain = declared.filter(({ type, name }) => type !== "app" && !/^\$\.(interface|service)\./.test(type) && values[name] !== undefined);
   return Object.fromEntries(
@@ -136,7 +136,7 @@ interface Recording {
   readonly recordingFile: string;
 }
 
-/** With the secrets of the source and the credentials of its accounts, which are taken out of what is kept. */
+/** Removes the secrets and credentials from the recording. */
 async function recordOnce(cli: CliContext, client: Client, { path, given, source, recordingFile }: Recording): Promise<void> {
   const standIns = new Map<string, string>();
   const accounts: Record<string, Record<string, string>> = {};
@@ -170,7 +170,7 @@ async function recordOnce(cli: CliContext, client: Client, { path, given, source
   given.accounts = Object.fromEntries(standing);
 }
 
-/** What the run does in a test. */
+/** Runs the component as the test will. */
 async function tried(path: string, given: Given, recordingFile: string): Promise<Kept> {
   const source = await load(path, { ...given, ...(existsSync(recordingFile) ? { http: recording(recordingFile) } : {}), place: "sandbox" });
   try {
@@ -184,7 +184,7 @@ async function tried(path: string, given: Given, recordingFile: string): Promise
   }
 }
 
-/** What nobody answers goes otherwise than on the server, also where the code makes nothing of it. */
+/** Without an answer, the run differs from the one on the server, even when the code ignores that. */
 function requireAnswers(calls: RunFailed["result"]["calls"]): void {
   const asked = calls.find(({ status }) => status === undefined);
   if (asked === undefined) return;
@@ -197,7 +197,6 @@ function unlessFailed(error: unknown): void {
   if (!(error instanceof RunFailed)) throw error;
 }
 
-/** What was written before is what a test gives. */
 function inputFor({ trigger }: Given): RunInput {
   const { http, timer, event } = trigger;
   if (isJsonObject(http)) return { http };
@@ -225,7 +224,7 @@ async function told(cli: CliContext, client: Client, { files, invocation, kept, 
   printNote(cli, `Run it with: pd test ${relative(process.cwd(), files.test)}`);
 }
 
-/** Of the first events; what is listed of long ones is cut, so each is asked for. */
+/** The list shortens long events, so each is fetched. */
 async function differenceFromServer(
   client: Client,
   { invocation, standIns }: Pick<Told, "invocation" | "standIns">,
@@ -235,7 +234,7 @@ async function differenceFromServer(
   const onServer: JsonValue[] = [];
   for (const { id } of listed.slice(0, MOST_COMPARED)) {
     const whole = await client.events.get(invocation.source_id, id).catch(unlessGone);
-    // One that was deleted meanwhile cannot be compared, nor can those behind it.
+    // Neither a deleted event nor those after it can be compared.
     if (whole === undefined) break;
     onServer.push(asJson(whole.event));
   }
@@ -256,7 +255,6 @@ interface Told {
   readonly standIns: readonly string[];
 }
 
-/** Texts that a test has in the place of secrets. */
 function standInsOf({ configurable_props: declared }: SourceRecord, { props, accounts = {} }: Given): readonly string[] {
   const ofProps = declared.filter(({ secret }) => secret === true).flatMap(({ name }) => textsAndNumbersIn(props[name]));
   return [...ofProps, ...Object.values(accounts).flatMap((fields) => Object.values(fields))];
@@ -264,5 +262,5 @@ function standInsOf({ configurable_props: declared }: SourceRecord, { props, acc
 
 const MOST_LISTED = 1000;
 const MOST_COMPARED = 100;
-/** What is kept of a run's time is rounded. */
+/** Stored run times are rounded. */
 const CLOCK_MS = 1000;

@@ -28,13 +28,13 @@ export interface ImportFlags extends StandFlags, Pick<CodeFlags, "env" | "envFil
   readonly yes?: boolean | undefined;
 }
 
-/** `pd import <what…>`: exported workflows, their plan first; what cannot be deployed yet is left, and found again by the next import. */
+/** Shows a plan, then deploys workflows that are ready. The next import finds the others again. */
 export async function importWorkflows(cli: CliContext, given: readonly string[], flags: ImportFlags): Promise<number> {
   if (flags.explain === true) return explain(cli, given);
   const [stand, env] = [standOf(flags), await givenEnv(flags)];
   if (flags.report !== undefined) await checkReport(flags.report);
   if (flags.dryRun !== true) return importInto(cli, given, { flags, stand, env });
-  // Nothing is to be there afterwards that was not there before.
+  // A dry run must leave no files behind.
   const into = await mkdtemp(join(tmpdir(), "headwater-import-"));
   try {
     return await importInto(cli, given, { flags: { ...flags, into }, stand, env });
@@ -43,7 +43,7 @@ export async function importWorkflows(cli: CliContext, given: readonly string[],
   }
 }
 
-/** Throws PD_BAD_INPUT for a report that could not be written after all the work. */
+/** Throws PD_BAD_INPUT before the work, not after it. */
 async function checkReport(path: string): Promise<void> {
   const folder = await stat(dirname(path)).catch(() => undefined);
   if (folder?.isDirectory() !== true) throw new PdError("PD_BAD_INPUT", `Cannot write the report ${path}: there is no folder ${dirname(path)}`);
@@ -66,7 +66,7 @@ async function importInto(cli: CliContext, given: readonly string[], { flags, st
   return isComplete(results) ? 0 : 1;
 }
 
-/** Sources whose events begin runs of what was fetched, with their state and newest events. One that cannot be had is told, and left. */
+/** Pulls sources that trigger the fetched workflows. Reports and skips one that fails. */
 async function pullSources(
   cli: CliContext,
   client: Client,
@@ -74,7 +74,7 @@ async function pullSources(
 ): Promise<void> {
   const ids = exported.flatMap(({ folder }) => [...(folder?.files["workflow.yaml"] ?? "").matchAll(/^\s*- id: (dc_\w+)\s*$/gm)].map(([, id = ""]) => id));
   const known = new Set((await everyPage(client.sources.list)).map(({ id }) => id));
-  // What it says is no part of the answer.
+  // Its output is not part of the JSON result.
   const aside = cli.isJson ? { ...cli, isJson: false, stdout: cli.stderr } : cli;
   for (const id of new Set(ids.filter((one) => !known.has(one))))
     await pull(aside, [id], { from, withState: true, events: "100", yes: flags.yes, prompt: flags.prompt }).catch((error: unknown) => printError(aside, error));
@@ -97,7 +97,7 @@ async function exportedOf(cli: CliContext, given: readonly string[], flags: Impo
   return (await isArchive(what)) ? (await import("../import/archive.ts")).unpackArchive(what, flags.into) : findExported(what);
 }
 
-/** What an archive holds, without what may be secret. */
+/** Prints no values that may be secret. */
 async function explain(cli: CliContext, [path, ...others]: readonly string[]): Promise<number> {
   if (path === undefined || others.length > 0 || !(await isArchive(path)))
     throw new PdError("PD_BAD_INPUT", "Cannot explain anything but one archive", { fix: "pd import --explain project_export-….zip" });
@@ -147,7 +147,7 @@ function showPlan(cli: CliContext, plans: readonly PlannedImport[], chosen: Chos
   printLine(cli, "");
 }
 
-/** What stood for it at the last import. */
+/** Adds the choice of the last import. */
 function withKnown<Planned extends { readonly id: string; readonly here?: string | undefined }>(planned: Planned, before: WorkflowRecord | undefined): Planned {
   const here = before?.foreign.find(({ id }) => id === planned.id)?.here;
   return here === undefined ? planned : { ...planned, here };
@@ -180,7 +180,7 @@ interface CarryingOut extends Chosen {
   readonly planned: PlannedImport;
 }
 
-/** One request, so an interruption leaves each workflow as it was or as it was to be. */
+/** One request, so an interruption never leaves a workflow half updated. */
 async function carryOut(cli: CliContext, client: Client, { planned, stand, env }: CarryingOut): Promise<ImportedWorkflow> {
   const { exported, plan, before, isSame, problems } = planned;
   const { folder } = exported;
@@ -199,7 +199,6 @@ async function carryOut(cli: CliContext, client: Client, { planned, stand, env }
   }
 }
 
-/** What is not deployed, and what it wants. */
 function untouched(planned: PlannedImport, stand: Stand): ImportedWorkflow {
   const { exported, plan, before, problems } = planned;
   const base = { place: exported.place, name: plan?.name ?? exported.name, endpoints: [], notes: [...exported.notes] };

@@ -17,7 +17,6 @@ export interface InitFlags {
 
 const KINDS = ["source", "action", "app", "workflow"];
 
-/** `pd init source|action|app|workflow <name>`: a folder with something to begin with. */
 export async function init(cli: CliContext, { kind, name }: { kind: string; name: string }, flags: InitFlags): Promise<number> {
   if (!KINDS.includes(kind))
     throw new PdError("PD_BAD_INPUT", `Cannot make a ${JSON.stringify(kind)}: there are source, action, app and workflow`, {
@@ -50,7 +49,7 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
   return 0;
 }
 
-/** A component in TypeScript with its test; what a project needs beside it is written where there is none. */
+/** Keeps existing project files. */
 async function initTyped(cli: CliContext, { kind, name, slug }: { kind: string; name: string; slug: string }, flags: InitFlags): Promise<number> {
   const path = join(slug, kind === "app" ? `${slug}.app.ts` : `${slug}.ts`);
   if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
@@ -74,7 +73,6 @@ async function initTyped(cli: CliContext, { kind, name, slug }: { kind: string; 
 
 const LAUNCH_NOTE = "VS Code debugs it (.vscode/launch.json) while pd dev --inspect runs";
 
-/** How an editor debugs what `pd dev --inspect` runs. */
 async function writeLaunch(slug: string): Promise<void> {
   const path = join(slug, ".vscode", "launch.json");
   if (await isThere(path)) return;
@@ -82,7 +80,7 @@ async function writeLaunch(slug: string): Promise<void> {
   await copyFile(join(packageFile("templates"), "launch.json"), path);
 }
 
-/** What an editor wants for its types; the component and its test run without. */
+/** For types in an editor. The component and its test run without these packages. */
 async function projectManifest(slug: string): Promise<object> {
   const version = await packageVersion();
   return {
@@ -94,7 +92,6 @@ async function projectManifest(slug: string): Promise<object> {
   };
 }
 
-/** `workflow.yaml`, and a code step of its own folder. */
 async function initWorkflow(cli: CliContext, { name, slug }: { name: string; slug: string }): Promise<number> {
   const path = join(slug, "workflow.yaml");
   if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
@@ -111,7 +108,7 @@ async function initWorkflow(cli: CliContext, { name, slug }: { name: string; slu
   return 0;
 }
 
-/** A source without a choice gets a timer, so that it does something. */
+/** A source defaults to a timer, so that it does something. */
 function chosenParts(kind: string, { db, http, timer }: InitFlags): ReadonlySet<string> {
   const chosen = Object.entries({ db, http, timer })
     .filter(([, isChosen]) => isChosen === true)
@@ -119,7 +116,7 @@ function chosenParts(kind: string, { db, http, timer }: InitFlags): ReadonlySet<
   return new Set(chosen.length === 0 && kind === "source" ? ["timer"] : chosen);
 }
 
-/** Lines that end in `// if: part` stay, without the mark, when one of the parts is chosen, and those in `// unless: part` when it is not. */
+/** Keeps a line marked `// if: part` when the part is chosen, and one marked `// unless: part` when it is not. `|` separates parts. */
 function fill(template: string, { name, slug, parts }: { name: string; slug: string; parts: ReadonlySet<string> }): string {
   return (
     template
@@ -131,7 +128,7 @@ function fill(template: string, { name, slug, parts }: { name: string; slug: str
         return isChosen === (mark[1] === "if") ? [line.slice(0, mark.index)] : [];
       })
       .join("\n")
-      // A text of JSON is one of JavaScript and of YAML as well.
+      // A JSON string is also valid JavaScript and YAML.
       .replaceAll('"__NAME__"', () => JSON.stringify(name))
       .replaceAll("__SLUG__", slug)
       .replaceAll("__APP__", slug.replaceAll("-", "_"))

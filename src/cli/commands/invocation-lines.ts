@@ -3,7 +3,7 @@ import { coloursFor } from "../colours.ts";
 import type { CliContext } from "../context.ts";
 import { printJson, printLine, timelineLine } from "../reporter.ts";
 
-/** What a call of a source did. Exits 1 when it failed. */
+/** Returns exit code 1 when the run failed. */
 export function printInvocation(cli: CliContext, invocation: InvocationRecord): number {
   const isOk = invocation.outcome === "returned";
   if (cli.isJson) printJson(cli, invocation);

@@ -1,7 +1,6 @@
 import { type CliContext, connect } from "../context.ts";
 import { localTime, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
-/** `pd keys list`: named keys of a shared server. */
 export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await client.keys.list(), {
@@ -11,7 +10,6 @@ export async function list(cli: CliContext): Promise<number> {
   });
 }
 
-/** `pd keys create <name>`; `--read-only`: for whoever sees everything but secrets, and changes nothing. */
 export async function create(cli: CliContext, name: string, { readOnly = false }: { readOnly?: boolean | undefined }): Promise<number> {
   const client = await connect(cli);
   const made = await client.keys.create({ name, read_only: readOnly });
@@ -21,7 +19,6 @@ export async function create(cli: CliContext, name: string, { readOnly = false }
   });
 }
 
-/** `pd keys revoke <name>`. */
 export async function revoke(cli: CliContext, name: string): Promise<number> {
   const client = await connect(cli);
   return printRecord(cli, await client.keys.revoke(name), () => printNote(cli, `Revoked ${name}`));

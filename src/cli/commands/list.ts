@@ -5,7 +5,6 @@ import { type CliContext, connect } from "../context.ts";
 import { localTime, printNote, printRecords } from "../reporter.ts";
 import { listWorkflows } from "./workflows.ts";
 
-/** `pd list [sources|workflows|components|streams]`. */
 export async function list(cli: CliContext, kind: string): Promise<number> {
   switch (kind) {
     case "sources":
@@ -40,14 +39,13 @@ async function listSources(cli: CliContext): Promise<number> {
   });
 }
 
-/** Asked only where there is nothing else to show. */
 async function hasWorkflows(client: Client, sources: readonly SourceRecord[]): Promise<boolean> {
   return sources.length === 0 && (await client.workflows.list({ limit: 1 })).data.length > 0;
 }
 
 const MOST_AT_ONCE = 100;
 
-/** A server of an earlier version tells nothing of it. */
+/** An older server does not report activity. */
 async function activityOf(client: Client, sources: readonly SourceRecord[]): Promise<ReadonlyMap<string, ActivityRecord>> {
   const found = new Map<string, ActivityRecord>();
   for (let from = 0; from < sources.length; from += MOST_AT_ONCE) {
@@ -67,7 +65,7 @@ function stateOf({ active, problems = [] }: SourceRecord): string {
   return active ? "active" : "off";
 }
 
-/** The newest run, and how many events there were within the last hour. */
+/** Time and outcome of the newest run, and events in the last hour. */
 function cellsOf(activity: ActivityRecord | undefined): readonly [string, string] {
   if (activity === undefined) return ["", ""];
   const [last] = activity.calls;

@@ -9,7 +9,7 @@ import { abortOnStop } from "../stop-signals.ts";
 
 const ANSWER_WITHIN_MS = 15_000;
 
-/** `pd listen <source> --forward <url>`: posts new events to an address, one at a time. */
+/** Delivers one event at a time. */
 export async function listen(cli: CliContext, source: string, { forward }: { forward: string }): Promise<number> {
   if (!/^https?:\/\//.test(forward) || !URL.canParse(forward))
     throw new PdError("PD_BAD_INPUT", `Cannot forward to ${JSON.stringify(forward)}: it wants an http or https address`, {
@@ -52,7 +52,7 @@ async function deliver(cli: CliContext, url: string, { id, event, metadata }: Ev
   printLine(cli, `${colours.dim(clockTime(started))} ${(isOk ? colours.green : colours.red)(shown)} in ${duration} ms  ${colours.dim(id)}`);
 }
 
-/** Discards the body. The status counts even when the body is cut off. */
+/** The status counts, even when the body is cut off. */
 async function untilOver(body: AsyncIterable<Uint8Array> | null): Promise<void> {
   try {
     for await (const _chunk of body ?? []) continue;

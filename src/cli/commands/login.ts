@@ -7,7 +7,7 @@ import { plainUrl } from "../profiles.ts";
 import { checkName, removeProfile, saveProfile } from "../save-profile.ts";
 import { printJson, printLine } from "../reporter.ts";
 
-/** `pd login`: asks for the key of a server, checks it there, and keeps it for its owner alone. */
+/** Checks the key at the server, and stores it in a file that only the user can read. */
 export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string | undefined }): Promise<number> {
   const given = baseUrl ?? cli.environment["PD_BASE_URL"];
   if (given === undefined)
@@ -26,7 +26,6 @@ export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string | u
   return 0;
 }
 
-/** `pd logout`. */
 export async function logout(cli: CliContext): Promise<number> {
   const had = await removeProfile(cli.profile, cli.environment);
   if (cli.isJson) printJson(cli, { logged_out: had });

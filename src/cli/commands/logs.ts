@@ -5,7 +5,7 @@ import { findDeployed } from "../deployed.ts";
 import { countOf, printGap, printJson, printLine, timelineLine } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
-/** `pd logs <source>`: the newest lines, then what comes. Under --json one record a line; a list with --no-follow. */
+/** --json prints a record per line, or a list with --no-follow. */
 export async function logs(cli: CliContext, source: string, { n, follow }: { n: string; follow: boolean }): Promise<number> {
   const limit = countOf(n);
   const client = await connect(cli);
@@ -14,7 +14,7 @@ export async function logs(cli: CliContext, source: string, { n, follow }: { n: 
   const print = (record: ObservationRecord): void => (cli.isJson ? printJson(cli, record) : printLine(cli, timelineLine(record, colours) ?? ""));
   const readRecent = async (): Promise<readonly ObservationRecord[]> => {
     const recent = limit === 0 ? [] : await client.invocations.observations(id, { limit });
-    // They come run by run; runs overlap, and one may say something after its end.
+    // Records are grouped by run. Runs overlap, and a run may log after its end.
     return recent.toSorted((a, b) => a.ts - b.ts);
   };
   if (!follow) {
@@ -25,11 +25,11 @@ export async function logs(cli: CliContext, source: string, { n, follow }: { n: 
   }
   const stop = abortOnStop(cli.stdout);
   const coming = client.follow.logs(id, { signal: stop.signal, onConnection: (isOpen) => printGap(cli, isOpen, source) });
-  // The stream is open before the recent ones are asked for, so that nothing falls between.
+  // Opened before the recent records are read, so that none is missed.
   await coming.opened;
   const recent = await readRecent();
   recent.forEach(print);
-  // What came meanwhile may be among the recent ones.
+  // New records may also be among the recent ones.
   const seen = new Set(recent.map((record) => JSON.stringify(record)));
   for await (const record of coming) {
     const isKnown = seen.delete(JSON.stringify(record));

@@ -7,12 +7,12 @@ import { abortOnStop } from "../stop-signals.ts";
 
 export interface McpFlags {
   readonly actions?: string | undefined;
-  /** `app=account` each. */
+  /** Each is `app=account`. */
   readonly account?: readonly string[] | undefined;
   readonly steer?: boolean | undefined;
 }
 
-/** `pd mcp`: gives an agent tools of the server, over stdin and stdout, until it goes. */
+/** Serves an agent over stdin and stdout until it disconnects. */
 export async function mcp(cli: CliContext, { actions, account, steer }: McpFlags): Promise<number> {
   const offer = readOffer({ actions, accounts: account, steers: steer });
   const client = await connect(cli);

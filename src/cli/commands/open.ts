@@ -4,7 +4,7 @@ import { openPrivately } from "../open-browser.ts";
 import { pageWithTicket } from "../page-address.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
 
-/** `pd open [source or workflow]`: the web page, in a browser of this machine. The address carries a ticket, and never the key. */
+/** The address contains a ticket instead of the key. */
 export async function open(cli: CliContext, source: string | undefined): Promise<number> {
   const client = await connect(cli);
   const url = await pageWithTicket(client, source === undefined ? undefined : (await findDeployed(client, source)).record.id);

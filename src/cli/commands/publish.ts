@@ -3,7 +3,7 @@ import { codeOf } from "../code/component-target.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printLine, printNote, printRecord, table } from "../reporter.ts";
 
-/** `pd publish <file>`: keeps a component under its key, in a version that is new. */
+/** The version must be new. */
 export async function publish(cli: CliContext, target: string): Promise<number> {
   const code = await codeOf(target);
   const client = await connect(cli);
@@ -12,7 +12,6 @@ export async function publish(cli: CliContext, target: string): Promise<number> 
   return printRecord(cli, saved, () => printLine(cli, table(["id", "name", "version", "published", "key"], [row])));
 }
 
-/** `pd unpublish [component] <key>`: takes away what was published under it. */
 export async function unpublish(cli: CliContext, words: readonly string[], { only: version }: { only?: string | undefined }): Promise<number> {
   const [key, ...rest] = words[0] === "component" && words.length > 1 ? words.slice(1) : words;
   if (key === undefined || rest.length > 0) throw new PdError("PD_BAD_INPUT", "Cannot tell what to unpublish", { fix: "pd unpublish component <key>" });

@@ -5,7 +5,6 @@ import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
 import { countOf, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
-/** `pd registry list`: where components are found by key. */
 export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   const registries = await client.registries.list();
@@ -25,7 +24,6 @@ function show(cli: CliContext, registries: readonly RegistryRecord[]): number {
   });
 }
 
-/** `pd registry add <folder, @scope, Git or tarball URL>`. */
 export async function add(cli: CliContext, location: string, { name }: { name?: string | undefined }): Promise<number> {
   const client = await connect(cli);
   const address = location.replace(/^git\+/, "");
@@ -48,7 +46,7 @@ async function kindOf(location: string): Promise<RegistryRecord["kind"]> {
   return !isFolder && /^(https?|ssh|git|file):|^git@|\.git(#.*)?$/.test(location) ? "git" : "folder";
 }
 
-/** The last part of the place, with the one before it where another registry has that name, and a number where that is taken as well. */
+/** The last part of the location. When that name is taken, adds the part before it, or else a number. */
 function freeName(location: string, others: readonly RegistryRecord[]): string {
   const taken = new Set(others.map(({ name }) => name));
   const parts = location
@@ -62,13 +60,11 @@ function freeName(location: string, others: readonly RegistryRecord[]): string {
   return [...wanted, ...numbered].find((name) => !taken.has(name)) ?? last;
 }
 
-/** `pd registry remove <name>`. */
 export async function remove(cli: CliContext, name: string): Promise<number> {
   const client = await connect(cli);
   return printRecord(cli, await client.registries.remove(name), () => printNote(cli, `Removed ${name}; what was deployed from it stays`));
 }
 
-/** `pd registry update [name] [app]`. */
 export async function update(cli: CliContext, name: string | undefined, app: string | undefined): Promise<number> {
   const client = await connect(cli);
   return show(cli, await client.registries.update({ name, app }));
@@ -81,7 +77,6 @@ interface SearchFlags {
 
 const TYPES: readonly IndexedRecord["component_type"][] = ["source", "action"];
 
-/** `pd registry search <words…>`. */
 export async function search(cli: CliContext, words: readonly string[], { limit, type }: SearchFlags): Promise<number> {
   const wanted = TYPES.find((known) => known === type);
   if (type !== undefined && wanted === undefined)

@@ -13,7 +13,7 @@ export interface RunActionFlags extends CodeFlags, ProcessFlags {
   readonly steps?: string | undefined;
 }
 
-/** `pd run-action <file|url|key>`: runs an action once and shows what it did. Exits 1 when it failed. */
+/** Returns exit code 1 when the run failed. */
 export async function runAction(cli: CliContext, target: string, flags: RunActionFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const steps: JsonObject | undefined = flags.steps === undefined ? undefined : await readJsonFile(flags.steps, "the outputs of steps");

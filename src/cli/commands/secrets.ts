@@ -1,7 +1,6 @@
 import { type CliContext, connect } from "../context.ts";
 import { printNote, printRecord } from "../reporter.ts";
 
-/** `pd secrets rotate`: a new key for everything that is kept sealed. */
 export async function rotate(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   const rotated = await client.server.rotateSecrets();

@@ -13,10 +13,9 @@ interface CallsFlags {
   readonly since?: string | undefined;
 }
 
-/** So many are asked for at a time. */
+/** Runs per request. */
 const PAGE = 100;
 
-/** `pd runs <source>`: its calls of run and of hooks, the newest first. */
 export async function sourceRuns(cli: CliContext, client: Client, { source, flags }: { source: SourceRecord; flags: CallsFlags }): Promise<number> {
   const { failed, state, since } = flags;
   refuseGiven({ state }, `calls of a source have no states, and ${source.name_slug} is one`, "--failed, or leave it out");
@@ -40,13 +39,12 @@ async function newestOf(
     found.push(...page.filter((call) => call.started_at_ms >= from && isWanted(call)));
     const last = page.at(-1);
     before = last?.id;
-    // They come in the order of their ends: one that began long ago says nothing of those before it.
+    // Pages are ordered by end time, not by start time.
     if (last === undefined || page.length < PAGE || last.started_at_ms + last.duration_ms < from) break;
   }
   return found.slice(0, limit);
 }
 
-/** One line a call. */
 function callLine({ id, outcome, message, started_at_ms: at, duration_ms: ms, trigger_summary: trigger, event_count: count }: InvocationRecord): string {
   const isOk = outcome === "returned";
   const events = `${count} ${count === 1 ? "event" : "events"}`;

@@ -3,7 +3,7 @@ import { packageVersion } from "../../system/program-files.ts";
 import { settingsOf } from "../settings-of.ts";
 import { fields, printJson, printLine } from "../reporter.ts";
 
-/** `pd status`: exits 0 when a server runs on this PD_HOME, 1 when none does. */
+/** Exits 1 when no server runs on this PD_HOME. */
 export async function status(cli: CliContext): Promise<number> {
   const settings = await settingsOf(cli);
   const client = await findServer(settings);

@@ -5,7 +5,6 @@ import { readJsonFile } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { localTime, printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
-/** `pd stores list`: data stores, which components share. */
 export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await client.dataStores.list(), {
@@ -15,27 +14,23 @@ export async function list(cli: CliContext): Promise<number> {
   });
 }
 
-/** `pd stores create <name>`. */
 export async function create(cli: CliContext, name: string): Promise<number> {
   const client = await connect(cli);
   return printRecord(cli, await client.dataStores.create({ name }), () => printLine(cli, `Made ${name}`));
 }
 
-/** `pd stores delete <name>`. */
 export async function remove(cli: CliContext, name: string, { force, yes }: { force?: boolean | undefined; yes?: boolean | undefined }): Promise<number> {
   if (!(await isAgreed(cli, { yes, question: `Delete the data store ${name} with its values?`, attempted: `delete the data store ${name}` }))) return 1;
   const client = await connect(cli);
   return printRecord(cli, await client.dataStores.delete(name, { force: force === true }), () => printNote(cli, `Deleted ${name}`));
 }
 
-/** `pd stores show <name>`: all values, as JSON. */
 export async function show(cli: CliContext, name: string): Promise<number> {
   const client = await connect(cli);
   printJson(cli, await client.dataStores.values(name));
   return 0;
 }
 
-/** `pd stores get <name> <key>`: the value as JSON. */
 export async function get(cli: CliContext, name: string, key: string): Promise<number> {
   const client = await connect(cli);
   const value = ownMember(await client.dataStores.values(name), key);
@@ -44,7 +39,6 @@ export async function get(cli: CliContext, name: string, key: string): Promise<n
   return 0;
 }
 
-/** `pd stores set <name> <key> <value>`. */
 export async function set(cli: CliContext, name: string, { key, value, ttl }: { key: string; value: string; ttl?: string | undefined }): Promise<number> {
   const seconds = ttl === undefined ? {} : { ttl: secondsOf(ttl) };
   const client = await connect(cli);
@@ -57,7 +51,6 @@ function secondsOf(text: string): number {
   return seconds;
 }
 
-/** `pd stores keys <name>`: keys, each with the time when its value expires. */
 export async function keys(cli: CliContext, name: string): Promise<number> {
   const client = await connect(cli);
   const [values, expiries] = [await client.dataStores.values(name), await client.dataStores.expiries(name)];
@@ -69,7 +62,6 @@ export async function keys(cli: CliContext, name: string): Promise<number> {
   });
 }
 
-/** `pd stores unset <name> <key>`. */
 export async function unset(cli: CliContext, name: string, key: string): Promise<number> {
   const client = await connect(cli);
   const gone = await client.dataStores.unset(name, key);
@@ -77,7 +69,7 @@ export async function unset(cli: CliContext, name: string, key: string): Promise
   return printRecord(cli, gone, () => printNote(cli, `Unset ${key}`));
 }
 
-/** `pd stores import <file>`: values of data stores from elsewhere, as JSON: store → key → value. Stores that are not there are made. */
+/** Reads store → key → value. Creates missing stores. */
 export async function importValues(cli: CliContext, path: string): Promise<number> {
   const given = await readJsonFile(path, "values of data stores");
   const wrong = (what: string): PdError =>

@@ -10,7 +10,6 @@ interface Ends {
   readonly channel: string;
 }
 
-/** `pd subscriptions list`. */
 export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await client.subscriptions.list(), {
@@ -20,7 +19,6 @@ export async function list(cli: CliContext): Promise<number> {
   });
 }
 
-/** `pd subscriptions create <emitter> <listener>`. */
 export async function create(cli: CliContext, ends: Ends): Promise<number> {
   const client = await connect(cli);
   const which = await named(client, ends);
@@ -36,7 +34,6 @@ async function warnOfCircle(cli: CliContext, client: Client, listener: string): 
   if (circle.some((id) => id === listener)) printNote(cli, `Warning: ${circle.join(", ")} now hear themselves: one event may lead to another for ever`);
 }
 
-/** `pd subscriptions delete <emitter> <listener>`. */
 export async function remove(cli: CliContext, ends: Ends): Promise<number> {
   const client = await connect(cli);
   const which = await named(client, ends);
@@ -44,7 +41,7 @@ export async function remove(cli: CliContext, ends: Ends): Promise<number> {
   return printRecord(cli, { ...which, deleted: true }, () => printLine(cli, "Ended the subscription"));
 }
 
-/** Sources may be named by their slugs. */
+/** Converts slugs to ids. */
 async function named(client: Client, { emitter, listener, channel }: Ends) {
   const idOf = async (name: string): Promise<string> => (/^(dc|p|wh|o|u)_/.test(name) ? name : (await findDeployed(client, name)).record.id);
   return { emitter_id: await idOf(emitter), listener_id: await idOf(listener), event_name: channel };

@@ -5,17 +5,15 @@ import { type CliContext, connect } from "../context.ts";
 import { type Deployed, findDeployed } from "../deployed.ts";
 import { countOf, localTime, printJson, printLine, printNote, printRecords } from "../reporter.ts";
 
-/** A timer as a person asks for it. */
 interface PlannedTimer {
   readonly name: string;
-  /** Of the source, or of the schedule of a workflow. */
   readonly id: string;
   readonly prop: string;
   readonly schedule: string;
   readonly next_at_ms?: number | undefined;
 }
 
-/** `pd timers`: which timers there are and when each fires next; `pd timers <source or workflow>`: also what became of its newest planned instants. */
+/** With a target, also prints what became of its newest planned times. */
 export async function timers(cli: CliContext, target: string | undefined, { n }: { readonly n: string }): Promise<number> {
   const client = await connect(cli);
   if (target === undefined) return printTimers(cli, (await everyDeployed(client)).flatMap(timersOf).toSorted(byNext));
@@ -51,7 +49,7 @@ function timersOf(deployed: Deployed): readonly PlannedTimer[] {
   return own.map(({ prop, next_at_ms: next, ...schedule }) => ({ name, id, prop, schedule: scheduleText(schedule), next_at_ms: next }));
 }
 
-/** Those that fire no more come last. */
+/** Timers that no longer fire come last. */
 function byNext(left: PlannedTimer, right: PlannedTimer): number {
   return (left.next_at_ms ?? Infinity) - (right.next_at_ms ?? Infinity);
 }
@@ -64,7 +62,6 @@ function printTimers(cli: CliContext, planned: readonly PlannedTimer[]): number 
   });
 }
 
-/** As the API gives it, in words. */
 function scheduleText(value: unknown): string {
   const parsed = parseTimer(value);
   return typeof parsed === "string" ? "" : describeSchedule(parsed.schedule);
@@ -72,7 +69,7 @@ function scheduleText(value: unknown): string {
 
 const SIGNS: Readonly<Record<InstantRecord["state"], string>> = { running: "▶", fired: "✔", coalesced: "⊘", skipped: "⊘" };
 
-/** One line for instants that came to the same. */
+/** One line for consecutive planned times with the same outcome. */
 function instantLine({ prop, planned_at_ms: at, last_planned_at_ms: last, count, state, invocation_id: id = "", reason = "" }: InstantRecord): string {
   const until = count === 1 ? "" : `  ${count} until ${localTime(last)}`;
   return [`${SIGNS[state]} ${state}`, `${localTime(at)}${until}`, prop, id, reason].filter((part) => part !== "").join("  ");

@@ -32,13 +32,11 @@ export interface TransferFlags extends CodeFlags, StandFlags {
   readonly allowRun?: readonly string[] | undefined;
 }
 
-/** `pd push [source…] --to <profile>`: sources of this server, or of the profile in use, to another. */
 export function push(cli: CliContext, sources: readonly string[], flags: TransferFlags & { readonly to?: string | undefined }): Promise<number> {
   if (flags.to === undefined) throw new PdError("PD_BAD_INPUT", "Cannot push: it is not said where to", { fix: "pd push <source> --to <profile>" });
   return transfer(cli, sources, { flags, from: cli.profile, to: flags.to, isPull: false });
 }
 
-/** `pd pull [source…|--all] --from <profile>`: sources of another server to this one. */
 export function pull(cli: CliContext, sources: readonly string[], flags: TransferFlags & { readonly from?: string | undefined }): Promise<number> {
   if (flags.from === undefined) throw new PdError("PD_BAD_INPUT", "Cannot pull: it is not said where from", { fix: "pd pull <source> --from <profile>" });
   return transfer(cli, sources, { flags, from: flags.from, to: cli.profile, isPull: true });
@@ -46,13 +44,13 @@ export function pull(cli: CliContext, sources: readonly string[], flags: Transfe
 
 interface Ends {
   readonly flags: TransferFlags;
-  /** Profiles; `undefined`: the one in use. */
+  /** Profile names. Undefined for the default server. */
   readonly from: string | undefined;
   readonly to: string | undefined;
   readonly isPull: boolean;
 }
 
-/** The plan is shown first. Each source is one request, so an interruption leaves it as it was or as it was to be. */
+/** One request per source, so an interruption never leaves it half transferred. */
 async function transfer(cli: CliContext, names: readonly string[], { flags, from, to, isPull }: Ends): Promise<number> {
   const wishes = { secrets: flags.withSecrets === true, state: flags.withState === true, events: countOf(flags.events, "--events") };
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
@@ -77,14 +75,14 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   if (failures.length === 0) checkDeclared(Object.keys(props), found);
   const plans = found.map((plan) => withGiven(plan, props, env));
   if (!cli.isJson) for (const plan of plans) showPlan(cli, plan, flags.withSecrets === true);
-  // What goes from here has the rights that somebody here has given it.
+  // On a push, a user of this server has already granted the rights.
   const granted = isPull ? plans : [];
   const goesOn =
     flags.dryRun !== true &&
     (await mayGrant(cli, { granted, allowRun: flags.allowRun, prompt: flags.prompt })) &&
     (await mayReplace(cli, { flags, plans: [...planned, ...plans], isPull }));
   const done = goesOn ? await withBar(cli, isPull ? "Pulling" : "Pushing", (bar) => carryOut(cli, target, { plans, failures, bar })) : [];
-  // A workflow finds the sources that it listens to.
+  // Workflows come last, because the sources they listen to must exist.
   if (goesOn) for (const workflow of planned) await workflow.carryOut().catch((error: unknown) => failures.push(error));
   if (cli.isJson && wantsSources)
     printJson(
@@ -95,7 +93,7 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   return tellFailures(cli, failures, sources.length + planned.length);
 }
 
-/** Throws PD_BAD_INPUT for a flag that nothing of what is transferred takes. What is written as files takes none. */
+/** Throws PD_BAD_INPUT for a flag that applies to nothing. Workflows of the hosted platform become files, which take no flags. */
 function checkTaken(flags: TransferFlags, takers: { readonly sources: boolean; readonly workflows: boolean }): void {
   const { account, source, schedule, prop, props, withState, withSecrets, env, envFile } = flags;
   const ofSources = { prop, props, "with-state": withState, "with-secrets": withSecrets, events: countOf(flags.events, "--events") || undefined };
@@ -107,7 +105,7 @@ function checkTaken(flags: TransferFlags, takers: { readonly sources: boolean; r
   refuseGiven(refused, "nothing that is transferred takes it");
 }
 
-/** What becomes of each source; what cannot be read is a failure. */
+/** A source that cannot be read is added to `failures`. */
 async function planSources(
   cli: CliContext,
   { origin, target }: { origin: Client; target: Client },
@@ -131,7 +129,7 @@ async function planSources(
   return plans;
 }
 
-/** The names that mean workflows; with `isAll` every one there is. */
+/** With `isAll`, returns the ids of all workflows. */
 async function workflowsAmong(
   origin: Client,
   names: readonly string[],
@@ -143,13 +141,13 @@ async function workflowsAmong(
   return names.filter((name) => name.startsWith("p_") || listed.some(({ name_slug: slug }) => slug === name));
 }
 
-/** A server of an earlier version has none. */
+/** An older server has no workflows. */
 function ignoringOlder(error: unknown): readonly WorkflowRecord[] {
   if (error instanceof PdError && error.code === "PD_NOT_FOUND") return [];
   throw error;
 }
 
-/** What is pulled replaces what was changed here: nobody else has that. */
+/** Asks before a pull replaces local changes, which have no other copy, or grants rights. */
 async function mayReplace(
   cli: CliContext,
   {
@@ -171,15 +169,14 @@ async function mayReplace(
   });
 }
 
-/** One that fails does not keep the others back; in the end each is told. */
 function tellFailures(cli: CliContext, failures: readonly unknown[], count: number): number {
   if (failures.length > 1) printNote(cli, `${failures.length} of ${count} could not be transferred:`);
-  // The answer was given: it is one JSON value.
+  // The JSON result was already printed, so errors go to stderr as text.
   for (const failure of failures) printError({ ...cli, isJson: false }, failure);
   return failures.length === 0 ? 0 : 1;
 }
 
-/** All that the key can see: on the hosted platform a workspace has sources of its own. */
+/** The hosted platform lists the sources of a workspace separately. */
 async function sourcesOf(client: Client, profile: Profile | undefined): Promise<readonly SourceRecord[]> {
   const own = await everyPage(client.sources.list);
   const { orgId } = profile ?? {};
@@ -194,7 +191,7 @@ function named(listed: readonly SourceRecord[], name: string): SourceRecord {
   return theNamed(things, name, { attempted: "transfer source" }).record;
 }
 
-/** From one of our servers all of it; from the hosted platform what its documented endpoints tell. */
+/** The hosted platform returns only what its documented endpoints have. */
 async function exportOf(client: Client, source: SourceRecord, wishes: TransferWishes): Promise<ExportedRecord> {
   try {
     return await client.sources.export(source.id, wishes);
@@ -205,7 +202,6 @@ async function exportOf(client: Client, source: SourceRecord, wishes: TransferWi
   }
 }
 
-/** Throws PD_BAD_INPUT for props that none of them declares. */
 function checkDeclared(names: readonly string[], plans: readonly PlannedTransfer[]): void {
   const declared = plans.flatMap(({ propNames }) => propNames);
   const unknown = names.find((name) => !declared.includes(name));
@@ -213,7 +209,6 @@ function checkDeclared(names: readonly string[], plans: readonly PlannedTransfer
     throw new PdError("PD_BAD_INPUT", `Cannot give --prop ${unknown}: no source that is transferred declares it${didYouMean(unknown, declared)}`);
 }
 
-/** Values that are given on the command line go to each source that declares their prop. */
 function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Record<string, string>>): PlannedTransfer {
   const { request, withheld, propNames } = plan;
   const wanted = Object.fromEntries(Object.entries(props).filter(([name]) => propNames.includes(name)));
@@ -241,7 +236,6 @@ function showPlan(cli: CliContext, { slug, kind, changes, withheld, rights }: Pl
 
 interface Carrying {
   readonly plans: readonly PlannedTransfer[];
-  /** Gets what fails. */
   readonly failures: unknown[];
   readonly bar: Bar;
 }

@@ -16,7 +16,6 @@ import { RunLines } from "../run-lines.ts";
 import { forTerminal } from "../terminal-text.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
-/** `pd up`: the server, in the foreground until it is told to stop, or detached. */
 export async function up(cli: CliContext, { detach }: { detach?: boolean | undefined }): Promise<number> {
   const settings = await settingsOf(cli);
   if (detach === true) {
@@ -31,7 +30,7 @@ export async function up(cli: CliContext, { detach }: { detach?: boolean | undef
   return runServer(cli, settings, { isShared: false });
 }
 
-/** `pd serve`: `pd up` for a host that others reach; it listens beyond this machine only when someone has a key of their own. */
+/** Listens beyond this machine only when a named key exists. */
 export async function serve(cli: CliContext): Promise<number> {
   return runServer(cli, await settingsOf(cli), { isShared: true });
 }
@@ -42,7 +41,7 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
   const stop = abortOnStop();
   const [out, err] = [outputOf(cli.stdout), outputOf(cli.stderr)];
   const log = streamLog(err);
-  // A last net: whoever is served goes on.
+  // Last resort: the server keeps running.
   process.on("unhandledRejection", (reason) =>
     log.error("something failed that nobody waited for", {
       reason: messageOf(reason),
@@ -74,12 +73,11 @@ interface Output {
   write(text: string): unknown;
 }
 
-/** A terminal that takes nothing, as after Ctrl-S, must not hold the server. */
+/** A terminal that accepts no output, as after Ctrl-S, must not block the server. */
 function outputOf(stream: NodeJS.WriteStream): Output {
   return stream.isTTY === true && "fd" in stream && typeof stream.fd === "number" ? new TerminalWriter(stream.fd) : stream;
 }
 
-/** A person looks on: each run is a line. */
 function tellRuns(cli: CliContext, { engine }: Runtime, out: Output): void {
   printNote(cli, "Stop it with Ctrl-C; what it does is told below");
   const print = (line: string): void => void out.write(`${forTerminal(line)}\n`);
@@ -89,7 +87,7 @@ function tellRuns(cli: CliContext, { engine }: Runtime, out: Output): void {
   });
 }
 
-/** What was deleted is told by its id. */
+/** A deleted source or workflow is shown by its id. */
 function nameOf(engine: Runtime["engine"], id: DeployedId): string {
   try {
     return engine.findDeployed(id, "name").slug;

@@ -16,10 +16,7 @@ interface LatestFlags {
   readonly import?: readonly string[] | undefined;
 }
 
-/**
- * Parameters of the API for the newest code of where a source came from, once whoever asked has seen what changes and
- * wants it: none where there is nothing newer. `undefined`: it is not wanted.
- */
+/** The newest code from the source's origin, after the user has agreed. Empty without newer code. Undefined when the user declined. */
 export async function latestCode(
   cli: CliContext,
   client: Client,
@@ -30,7 +27,7 @@ export async function latestCode(
   const changes = fileLines(differenceOf(filesOf(before), filesOf(after)));
   if (changes.length === 0) {
     printNote(cli, `${source.name_slug} runs the newest code already (version ${before.version})`);
-    // What is loaded before it goes with its code.
+    // `--import` modules change only together with the code.
     return flags.import === undefined ? {} : code;
   }
   printLine(cli, `${source.name_slug}: version ${before.version} → ${after.version}`);
@@ -39,7 +36,7 @@ export async function latestCode(
   return (await isWanted(cli, flags)) ? code : undefined;
 }
 
-/** Asks the registry for its newest first. */
+/** Updates the registry first. Throws PD_BAD_INPUT for code that has no origin. */
 async function refreshed(client: Client, source: SourceRecord): Promise<CodeParams> {
   const { registry, component_url: url, component_key: key } = source;
   if (url !== undefined) return { component_url: url };
@@ -69,7 +66,6 @@ async function isWanted(cli: CliContext, flags: LatestFlags): Promise<boolean> {
   return confirm({ message: "Update?", default: false }, { input: cli.stdin, output: cli.stderr });
 }
 
-/** Code with what it declares, saved or not. */
 type Version = Pick<ComponentRecord | DescribedRecord, "code" | "component_path" | "component_files" | "configurable_props" | "version">;
 
 function filesOf({ component_path: path, code, component_files: files = {} }: Version): Record<string, string> {

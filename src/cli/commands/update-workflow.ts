@@ -19,14 +19,13 @@ interface WorkflowUpdateFlags extends CodeFlags, LimitFlags, StandFlags {
   readonly force?: boolean | undefined;
 }
 
-/** The workflow that has this name; `undefined`: a source is meant. */
+/** Undefined when the name means a source. */
 export async function workflowNamed(cli: CliContext, name: string): Promise<WorkflowRecord | undefined> {
   const client = await connect(cli);
   const found = await findDeployed(client, name);
   return found.kind === "workflow" ? found.record : undefined;
 }
 
-/** `pd update <workflow>`: files (`--code <folder>`), name, variables, active or not, and what stands for ids of elsewhere. */
 export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, flags: WorkflowUpdateFlags): Promise<number> {
   if (flags.activate === true && flags.deactivate === true)
     throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });

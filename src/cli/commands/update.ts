@@ -21,7 +21,6 @@ export interface UpdateFlags extends DeployFlags {
   readonly force?: boolean | undefined;
 }
 
-/** `pd update <source>`: code, name, values, active or not. */
 export async function update(cli: CliContext, source: string, flags: UpdateFlags): Promise<number> {
   const found = await workflowNamed(cli, source);
   if (found !== undefined) return updateWorkflow(cli, found, flags);

@@ -5,7 +5,7 @@ import { type CliContext, connect } from "../context.ts";
 import { findDeployed, noHooks } from "../deployed.ts";
 import { localTime, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
-/** `pd versions <source> [version] [other]`: lists the codes that it ran on; with one, how it differs from what runs now, or from another. */
+/** Lists the versions, or compares one with the current or another one. */
 export async function versions(cli: CliContext, source: string, [number, other]: readonly (string | undefined)[]): Promise<number> {
   const client = await connect(cli);
   const { kind, record } = await findDeployed(client, source);
@@ -33,7 +33,7 @@ export async function versions(cli: CliContext, source: string, [number, other]:
   });
 }
 
-/** `pd rollback <source> [version]`: the code before today's, or the one that is named; values and state stay. */
+/** Values and state stay. */
 export async function rollback(
   cli: CliContext,
   [source, version]: readonly [string, string | undefined],
@@ -54,7 +54,6 @@ export async function rollback(
   );
 }
 
-/** The folders that a workflow ran on; with one, how it differs from what runs now, or from another. */
 async function workflowVersions(
   cli: CliContext,
   client: Client,

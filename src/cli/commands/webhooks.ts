@@ -20,7 +20,6 @@ export interface WebhookFlags extends NameFlags {
   readonly replayMissed?: boolean | undefined;
 }
 
-/** `pd webhooks list`. */
 export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await everyPage(client.webhooks.list), {
@@ -30,13 +29,11 @@ export async function list(cli: CliContext): Promise<number> {
   });
 }
 
-/** `pd webhooks create <url>`. */
 export async function create(cli: CliContext, url: string, { name, description }: NameFlags): Promise<number> {
   const client = await connect(cli);
   return showMade(cli, await client.webhooks.create({ url, name, description }));
 }
 
-/** `pd webhooks show <id>`. */
 export async function show(cli: CliContext, id: string): Promise<number> {
   const client = await connect(cli);
   const webhook = await client.webhooks.get(id);
@@ -57,7 +54,6 @@ export async function show(cli: CliContext, id: string): Promise<number> {
   );
 }
 
-/** `pd webhooks update <id>`. */
 export async function update(cli: CliContext, id: string, flags: WebhookFlags): Promise<number> {
   const change = changeOf(flags);
   const client = await connect(cli);
@@ -65,7 +61,6 @@ export async function update(cli: CliContext, id: string, flags: WebhookFlags): 
   const { active, replayed, deliveries } = webhook;
   return printRecord(cli, webhook, () => {
     printLine(cli, `Updated ${webhook.id}${replayed === undefined ? "" : `; ${replayed} that it missed are delivered now`}`);
-    // What was missed while it was inactive is offered when it is active again.
     if (active && deliveries.missed > 0)
       printNote(cli, `It missed ${deliveries.missed} while it was inactive: pd webhooks update ${webhook.id} --replay-missed delivers them`);
   });
@@ -82,20 +77,18 @@ function changeOf({ name, description, url, activate, deactivate, replayMissed }
   });
 }
 
-/** `pd webhooks delete <id>`. */
 export async function remove(cli: CliContext, id: string, { yes }: { yes?: boolean | undefined }): Promise<number> {
   if (!(await isAgreed(cli, { yes, question: `Delete ${id} with its subscriptions and deliveries?`, attempted: `delete ${id}` }))) return 1;
   const client = await connect(cli);
   return printRecord(cli, await client.webhooks.delete(id), () => printLine(cli, `Deleted ${id}`));
 }
 
-/** `pd webhooks rotate <id>`. */
 export async function rotate(cli: CliContext, id: string): Promise<number> {
   const client = await connect(cli);
   return showMade(cli, await client.webhooks.rotate(id));
 }
 
-/** `pd webhooks test <id>`: exits 0 when the receiver takes the message. */
+/** Exits 0 when the receiver accepts the message. */
 export async function test(cli: CliContext, id: string, { event: path }: { event?: string | undefined }): Promise<number> {
   const event = path === undefined ? undefined : await readEvent(path);
   const client = await connect(cli);
@@ -118,7 +111,6 @@ interface SubscribeFlags {
   readonly name?: string | undefined;
 }
 
-/** `pd subscribe <source> <url>`: a webhook and its subscription in one. */
 export async function subscribe(cli: CliContext, { source, url }: { source: string; url: string }, { channel = "", name }: SubscribeFlags): Promise<number> {
   const client = await connect(cli);
   const emitter = source.endsWith("_*") ? source : (await findDeployed(client, source)).record.id;
@@ -128,7 +120,7 @@ export async function subscribe(cli: CliContext, { source, url }: { source: stri
   return showMade(cli, webhook);
 }
 
-/** Both or none. */
+/** Deletes the webhook when the subscription fails. */
 async function subscribeOrUndo(client: Client, { id }: WebhookRecord, { emitter, channel }: { emitter: string; channel: string }): Promise<void> {
   try {
     await client.subscriptions.create({ emitter_id: emitter, listener_id: id, event_name: channel });

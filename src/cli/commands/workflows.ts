@@ -13,7 +13,6 @@ import { sinceOf } from "../since.ts";
 import { runLine, stepLines } from "../workflows/workflow-text.ts";
 import { untilRest } from "../workflows/until-rest.ts";
 
-/** `pd list workflows`. */
 export async function listWorkflows(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await everyPage(client.workflows.list), {
@@ -39,7 +38,6 @@ export interface RunsFlags {
   readonly since?: string | undefined;
 }
 
-/** `pd runs <workflow or source>`: its runs, the newest first; `pd runs <run>`: the steps of one, or what a source's has logged. */
 export async function runs(cli: CliContext, target: string, flags: RunsFlags): Promise<number> {
   const client = await connect(cli);
   if (target.startsWith("run_")) {
@@ -61,7 +59,7 @@ export async function runs(cli: CliContext, target: string, flags: RunsFlags): P
   return 0;
 }
 
-/** A run and its steps. Exits 1 when it failed. */
+/** Returns exit code 1 when the run failed. */
 export async function showRun(cli: CliContext, client: Client, run: RunRecord): Promise<number> {
   const steps = await client.workflows.steps(run.id);
   if (cli.isJson) printJson(cli, { ...run, steps });
@@ -73,7 +71,7 @@ export async function showRun(cli: CliContext, client: Client, run: RunRecord): 
   return run.state === "failed" ? 1 : 0;
 }
 
-/** `pd run <workflow>`: begins a run, and shows it once it has ended or waits. */
+/** Prints the run once it has ended or waits. */
 export async function runWorkflow(cli: CliContext, client: Client, { id, event }: { id: string; event: JsonObject | undefined }): Promise<number> {
   const begun = await client.workflows.start(id, event === undefined ? {} : { event });
   return showRun(cli, client, await untilRest(client, begun));
@@ -83,7 +81,6 @@ export interface RerunFlags extends Omit<RunsFlags, "n"> {
   readonly from?: string | undefined;
 }
 
-/** `pd rerun <run>`, or all runs of a workflow that failed. */
 export async function rerun(cli: CliContext, target: string, flags: RerunFlags): Promise<number> {
   const client = await connect(cli);
   const { from } = flags;
@@ -105,7 +102,7 @@ export interface RetryFlags extends RerunFlags {
   readonly go?: boolean | undefined;
 }
 
-/** `pd retry <workflow>`: runs that failed again on the file as it is. `--dry` shows what each would come to, and asks nobody; `--go` lets them go. */
+/** `--dry` shows what a retry would do, without calling third parties. `--go` retries. */
 export async function retry(cli: CliContext, target: string, flags: RetryFlags): Promise<number> {
   if ((flags.dry === true) === (flags.go === true))
     throw new PdError("PD_BAD_INPUT", `Cannot retry ${target}: it is not said how`, {
@@ -135,27 +132,26 @@ function rehearsedLines({ run, before, after }: RehearsedRunRecord): string[] {
   ];
 }
 
-/** `pd cancel <run>`. */
 export async function cancel(cli: CliContext, run: string): Promise<number> {
   const client = await connect(cli);
   const cancelled = await client.workflows.cancel(run);
   return printRecord(cli, cancelled, () => printLine(cli, runLine(cancelled)));
 }
 
-/** `pd resume <run>`: what it waits for is over; `--event` is what the next step sees as `$resume_data`. */
+/** `--event` becomes `$resume_data` of the next step. */
 export async function resume(cli: CliContext, run: string, { event: path }: { event?: string | undefined }): Promise<number> {
   const event = path === undefined ? undefined : await readJsonFile(path, "the event");
   const client = await connect(cli);
   return showRun(cli, client, await untilRest(client, await client.workflows.resume(run, { event })));
 }
 
-/** Throws PD_BAD_INPUT for flags that choose among the runs of a workflow. */
+/** Throws PD_BAD_INPUT for flags that select among several runs. */
 function checkAlone(run: string, { failed, state, since }: Omit<RunsFlags, "n">): void {
   const flag = failed === true ? "--failed" : state !== undefined ? "--state" : since === undefined ? undefined : "--since";
   if (flag !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} with ${run}: it chooses among several runs, and this is one`);
 }
 
-/** Throws PD_BAD_INPUT for two that say different things. */
+/** Throws PD_BAD_INPUT for contradicting flags. */
 function statesOf({ failed, state }: Pick<RunsFlags, "failed" | "state">): string | undefined {
   if (failed === true && state !== undefined && state !== "failed")
     throw new PdError("PD_BAD_INPUT", `Cannot use --failed with --state ${state}: each says which runs are meant`, { fix: `--state ${state},failed` });
@@ -166,7 +162,7 @@ function sinceParam(since: string | undefined): { since_ms?: number } {
   return since === undefined ? {} : { since_ms: Math.round(sinceOf(since)) };
 }
 
-/** What a run is begun with: an object. Throws PD_BAD_INPUT. */
+/** Throws PD_BAD_INPUT unless the file is a JSON object. */
 export async function eventObject(path: string | undefined): Promise<JsonObject | undefined> {
   const event = path === undefined ? undefined : await readJsonFile(path, "the event");
   return isJsonObject(event) ? event : undefined;

@@ -4,7 +4,7 @@ import { type Candidate, READERS, type Surroundings } from "./readers.ts";
 
 type Kind = keyof typeof READERS | "files" | "profiles";
 
-/** By the name of the argument in its declaration; with the command before it, where commands mean different things by it. */
+/** By argument name, with the command before it where commands use the name differently. */
 const OF_ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   account: ["accounts"],
   app: ["apps"],
@@ -46,7 +46,6 @@ const OF_ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   workflow: ["workflows"],
 };
 
-/** By the long name of the flag. */
 const OF_FLAGS: Readonly<Record<string, readonly Kind[]>> = {
   "--dc": ["sources"],
   "--env-file": ["files"],
@@ -59,7 +58,6 @@ const OF_FLAGS: Readonly<Record<string, readonly Kind[]>> = {
   "--to": ["profiles"],
 };
 
-/** Words of which there are a few. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   "completion shell": ["bash", "zsh", "fish"],
   "init kind": ["source", "action", "app", "workflow"],
@@ -68,7 +66,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 
 export interface Completing {
   readonly place: Place;
-  /** Of the server that the command is for; `undefined`: none answers. */
+  /** Undefined when no server answers. */
   readonly client: () => Promise<Client | undefined>;
   readonly profiles: () => Promise<readonly string[]>;
   readonly sourceOfFile: Surroundings["sourceOfFile"];
@@ -76,11 +74,10 @@ export interface Completing {
 
 export interface Completion {
   readonly candidates: readonly Candidate[];
-  /** A file may stand there as well, which the shell finds. */
   readonly mayBeFile: boolean;
 }
 
-/** What may stand at a place of a command line. What cannot be read is left out. */
+/** Omits values that cannot be read. */
 export async function complete(completing: Completing): Promise<Completion> {
   const { command, current, flag } = completing.place;
   const isFlag = flag === undefined && current.startsWith("-");
@@ -101,7 +98,6 @@ function fixedAt(place: Place): readonly Candidate[] {
   return [...commands.map((one) => ({ value: one.name(), about: one.description() })), ...ofArgument(place, WORDS).map((value) => ({ value }))];
 }
 
-/** What a table says of the argument that comes next. */
 function ofArgument<Entry>({ command, path, given }: Place, table: Readonly<Record<string, readonly Entry[]>>): readonly Entry[] {
   const { registeredArguments } = command;
   const last = registeredArguments.at(-1);
@@ -116,7 +112,7 @@ async function readKind(kind: Kind, { place, client, profiles, sourceOfFile }: C
     const found = await client();
     return found === undefined ? [] : await READERS[kind]({ place, client: found, sourceOfFile });
   } catch {
-    // Nobody who presses a key for a suggestion wants to be told why there is none.
+    // A press of Tab must not print errors.
     return [];
   }
 }

@@ -1,22 +1,21 @@
 import type { CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 
-/** Where the cursor stands in a command line, as its words before it say. */
 export interface Place {
-  /** The command that is meant so far; the program itself when none is named yet. */
+  /** The innermost command before the cursor, or the program. */
   readonly command: CommandUnknownOpts;
-  /** Names of the command and of what it belongs to, such as `db get`. */
+  /** With the names of its groups, such as `db get`. */
   readonly path: string;
-  /** Words before the cursor that are neither commands nor flags nor their values. */
+  /** Positional arguments before the cursor. */
   readonly given: readonly string[];
-  /** The flag whose value comes next. */
+  /** The flag whose value is at the cursor. */
   readonly flag: Option | undefined;
-  /** Values of the flags before the cursor, by long name. */
+  /** By long name. */
   readonly values: ReadonlyMap<string, string>;
-  /** What is written of the word at the cursor. */
+  /** The typed part of the word at the cursor. */
   readonly current: string;
 }
 
-/** `words`: those behind `pd`; the last is the one at the cursor, and may be empty. */
+/** `words` follow `pd`. The last one is at the cursor and may be empty. */
 export function placeIn(program: CommandUnknownOpts, words: readonly string[]): Place {
   const current = words.at(-1) ?? "";
   let command = program;
@@ -38,7 +37,7 @@ export function placeIn(program: CommandUnknownOpts, words: readonly string[]): 
   return { command, path: path.join(" "), given, flag, values, current };
 }
 
-/** Flags of a command, and of what it belongs to; before a command is named, also what every one takes. */
+/** Includes flags of parents. For the program, includes flags that all commands share. */
 export function flagsOf(command: CommandUnknownOpts): readonly Option[] {
   return [...flagsUpFrom(command), ...(command.parent === null ? commonFlags(command.commands) : [])].filter(({ hidden }) => !hidden);
 }
@@ -51,7 +50,7 @@ function commonFlags([first, ...others]: readonly CommandUnknownOpts[]): readonl
   return (first?.options ?? []).filter(({ long }) => others.every(({ options }) => options.some((option) => option.long === long)));
 }
 
-/** The flag that is named, when its value comes next; one that brings its own is noted. */
+/** Returns the flag when its value is the next word. Stores the value of `--flag=value`. */
 function flagOf(command: CommandUnknownOpts, word: string, values: Map<string, string>): Option | undefined {
   const mark = word.indexOf("=");
   const name = mark < 0 ? word : word.slice(0, mark);

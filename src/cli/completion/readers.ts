@@ -3,29 +3,25 @@ import { type Client, everyPage } from "../../client/client.ts";
 import { mayBeKey } from "../../domain/registry.ts";
 import type { Place } from "./place.ts";
 
-/** What may stand at the cursor, and what it is. */
 export interface Candidate {
   readonly value: string;
   readonly about?: string | undefined;
 }
 
-/** What is looked through for candidates. */
 export interface Surroundings {
   readonly place: Place;
-  /** Of the server that the command is for. */
   readonly client: Client;
-  /** Id of the source that a file of this machine was saved to last. */
+  /** Id of the source that this file was last saved to. */
   readonly sourceOfFile: (path: string) => Promise<string | undefined>;
 }
 
-/** So much of a key has to be written: of components there are very many. */
+/** Shorter keys match too many components. */
 const LEAST_TYPED = 2;
 const MOST = 100;
 const RECENT = 30;
 
 type Reader = (around: Surroundings) => Promise<readonly Candidate[]>;
 
-/** Everything that a word of a command line may name, and where it is read. */
 export const READERS = {
   accounts: async ({ client }) => (await everyPage(client.accounts.list)).map(({ id, name, app }) => ({ value: name ?? id, about: app.name_slug })),
   apps: async ({ client, place: { current } }) =>
@@ -50,7 +46,7 @@ export const READERS = {
   workflows: async ({ client }) => (await everyPage(client.workflows.list)).map(({ name_slug: value, name }) => ({ value, about: name })),
 } satisfies Record<string, Reader>;
 
-/** Those that the component of the command line declares, as far as that is known already: no code is sent or run for a press of a key. */
+/** Only props that are already known. A press of Tab must not send or run code. */
 async function propsOf({ client, place: { given, values }, sourceOfFile }: Surroundings): Promise<readonly PropRecord[]> {
   const named = given[0] ?? values.get("--dc");
   if (named === undefined) return [];
@@ -62,7 +58,7 @@ async function propsOf({ client, place: { given, values }, sourceOfFile }: Surro
   return saved.find(({ key }) => key === named)?.configurable_props ?? [];
 }
 
-/** `name=`, and behind that what the prop may be. */
+/** Completes `name=`, then the value. */
 async function propCandidates({ client, place: { current } }: Surroundings, props: readonly PropRecord[]): Promise<readonly Candidate[]> {
   const mark = current.indexOf("=");
   if (mark < 0) return props.filter(isAsked).map(({ name, label, description }) => ({ value: `${name}=`, about: label ?? description?.split("\n")[0] }));
@@ -75,7 +71,6 @@ async function propCandidates({ client, place: { current } }: Surroundings, prop
   return values.map((value) => ({ value: `${prop.name}=${value}` }));
 }
 
-/** Those that a user gives a value. */
 function isAsked({ type }: PropRecord): boolean {
   return type !== "alert" && type !== "$.service.db" && type !== "$.interface.http";
 }

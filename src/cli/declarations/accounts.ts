@@ -14,7 +14,6 @@ export function accountCommands(program: Command, run: Run): void {
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/secrets.ts")).rotate(cli)));
 }
 
-/** What is set up once for the whole server, and kept by it. */
 export function configCommands(program: Command, run: Run): void {
   program
     .command("config")
@@ -45,7 +44,6 @@ function keyCommands(keys: Command, run: Run): void {
     .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).revoke(cli, name)));
 }
 
-/** Flags that give the fields of an account. */
 function fieldFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return command
     .option("--name <name>", "What the account is called")
@@ -55,7 +53,6 @@ function fieldFlags<Words extends unknown[], Flags extends OptionValues, Globals
     .option("--no-prompt", "Never ask; say what is missing");
 }
 
-/** Flags that sign in. */
 function oauthFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return command
     .option("--client-id <id>", "Connect by OAuth, with your own client at the provider")

@@ -2,7 +2,6 @@ import { type Command, type CommandUnknownOpts, type OptionValues, Option } from
 import { SETTINGS } from "../../config.ts";
 import { list } from "./run.ts";
 
-/** Flags of commands that may start a server: read with the settings. */
 export function serverFlags<Declared extends CommandUnknownOpts>(command: Declared): Declared {
   for (const [name, row] of Object.entries(SETTINGS)) {
     if (name !== "home")
@@ -15,7 +14,6 @@ export function serverFlags<Declared extends CommandUnknownOpts>(command: Declar
   return command;
 }
 
-/** Flags that give props and variables. */
 export function valueFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return command
     .option("--prop <name=value>", "Value of a prop; @file reads it from a file; repeatable", list)
@@ -25,14 +23,13 @@ export function valueFlags<Words extends unknown[], Flags extends OptionValues, 
     .option("--no-prompt", "Never ask; say what is missing");
 }
 
-/** Those of commands that load a component. */
 export function propFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return valueFlags(command)
     .option("--import <module>", "Module that is loaded before the component: a file or a package; repeatable", list)
     .option("--packages-as-of <day>", "Install packages without a version as they were on this day, such as 2023-06-01");
 }
 
-/** Flags that say what stands for ids which a workflow's file brings from elsewhere. */
+/** Flags that map ids in a workflow's file to things on this server. */
 export function standFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return command
     .option("--account <id=name>", "Account for an id in a workflow's file; repeatable", list)

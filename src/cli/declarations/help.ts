@@ -1,10 +1,8 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import examples from "./examples.json" with { type: "json" };
 
-/** Words of a command → what it may be called with. */
 const EXAMPLES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(examples));
 
-/** Under which heading a command stands in `pd help`. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Write and try": ["init", "dev", "test", "fixture", "run-action", "options"],
   "Deploy and change": ["deploy", "update", "versions", "rollback", "delete", "db"],
@@ -16,7 +14,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Git and other servers": ["apply", "import", "export", "login", "logout", "push", "pull"],
 };
 
-/** Commands in groups, and two examples below the help of each. */
 export function arrangeHelp(program: CommandUnknownOpts): void {
   for (const [heading, names] of Object.entries(GROUPS))
     for (const name of names) program.commands.find((command) => command.name() === name)?.helpGroup(`${heading}:`);

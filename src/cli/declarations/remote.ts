@@ -2,7 +2,6 @@ import type { Command, OptionValues } from "@commander-js/extra-typings";
 import { standFlags, valueFlags } from "./flags.ts";
 import { type Run, list } from "./run.ts";
 
-/** Flags of what travels between servers. */
 function transferFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return standFlags(valueFlags(command))
     .option("--all", "Every source and workflow")

@@ -44,7 +44,7 @@ export function serverCommands(program: Command, run: Run): void {
     .command("completion <shell>")
     .description("Print a completion script for bash, zsh or fish")
     .action((shell, _flags, command) => run(command, async (cli) => (await import("../commands/completion.ts")).completion(cli, shell)));
-  // What the scripts of the shells ask.
+  // For the shells' completion scripts.
   program
     .command("complete [words...]", { hidden: true })
     .description("Tell what the last word may become")

@@ -19,7 +19,7 @@ import { FileWatcher } from "./file-watcher.ts";
 import { openComponent } from "./session-component.ts";
 import type { SessionSettings } from "./session-settings.ts";
 
-/** A `pd dev` session of an action: each save runs it again with the same input, and shows what came out differently. */
+/** Each save runs the action again with the same input and shows how the result differs. */
 export async function openActionSession(cli: CliContext, settings: SessionSettings): Promise<void> {
   const component = await openComponent(settings);
   const session = new ActionSession(cli, settings, component);
@@ -35,18 +35,18 @@ class ActionSession {
   readonly #settings: SessionSettings;
   readonly #component: LocalComponent;
   readonly #watcher: FileWatcher;
-  /** What the files held when they were last run, as text to compare. */
+  /** The files of the last run, as JSON. */
   #seen = "";
   readonly #halfSaves = new HalfSaves();
-  /** What was answered, for each run that follows. */
+  /** Kept for later runs. */
   readonly #answers: JsonObject = {};
-  /** Those that were given, once their types are known. */
+  /** Undefined until the types are known. */
   #props: JsonObject | undefined;
   #before: string | undefined;
-  /** Under which a debugger listens. */
+  /** Undefined without `--inspect`. */
   #debugId: string | undefined;
   #running: Promise<void> = Promise.resolve();
-  /** Takes back the question that is being asked. */
+  /** Aborts the open question. */
   #question = new AbortController();
   #endLook: () => void = () => {};
 
@@ -70,7 +70,7 @@ class ActionSession {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   }
 
-  /** The first run waits until a debugger may come. */
+  /** The first run waits until a debugger can attach. */
   async #debug(): Promise<void> {
     const { client, flags, path, stop } = this.#settings;
     const port = inspectPort(flags.inspect);
@@ -100,7 +100,7 @@ class ActionSession {
     this.#question.abort();
     await this.#running;
     this.#running = this.#runWith(read);
-    // A question may be open for long, and what is saved meanwhile counts more.
+    // A question may stay open for long, and a new save takes precedence.
     const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
     await Promise.race([this.#running, asked]);
   }

@@ -3,12 +3,12 @@ import { makeHome } from "../../system/home-folder.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { readIfThere, writeWhole } from "../../system/whole-files.ts";
 
-/** Remembers which deployed component a file belongs to, so that a restarted session finds it again. */
+/** Remembers which source a file was saved to, for the next session. */
 export class Attachments {
   readonly #path: string;
   readonly #elsewhere: string;
 
-  /** `elsewhere`: address of a server that is not this machine's, else empty. */
+  /** `elsewhere` is the address of a remote server, or empty. */
   constructor(home: string, elsewhere: string) {
     this.#path = join(home, "dev-attachments.json");
     this.#elsewhere = elsewhere;
@@ -19,7 +19,6 @@ export class Attachments {
     return typeof id === "string" ? id : undefined;
   }
 
-  /** The file that a deployed component was saved from. */
   async fileOf(id: string): Promise<string | undefined> {
     const all = await this.#read();
     const end = this.#keyOf("");
@@ -29,7 +28,7 @@ export class Attachments {
 
   async keep(file: string, id: string): Promise<void> {
     await makeHome(dirname(this.#path));
-    // A source is saved from one file: the one that it was saved from last.
+    // Each source belongs to the file that it was saved from last.
     const others = Object.entries(await this.#read()).filter(([key, known]) => known !== id || !key.endsWith(this.#keyOf("")));
     await writeWhole(this.#path, JSON.stringify({ ...Object.fromEntries(others), [this.#keyOf(file)]: id }, null, 2));
   }

@@ -5,10 +5,10 @@ import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
 import { printError, printJson } from "../reporter.ts";
 
-/** The one that debuggers look at by themselves. */
+/** Debuggers try this port by default. */
 const USUAL_PORT = 9229;
 
-/** What `--inspect` asks for; `undefined`: nothing. Throws PD_BAD_INPUT. */
+/** Undefined without `--inspect`. Throws PD_BAD_INPUT. */
 export function inspectPort(flag: string | boolean | undefined): number | undefined {
   if (flag === undefined || flag === false) return undefined;
   if (flag === true) return USUAL_PORT;
@@ -19,23 +19,20 @@ export function inspectPort(flag: string | boolean | undefined): number | undefi
   });
 }
 
-/** URL of the folder that a component's files are named from. `path`: the entry's name from there. */
+/** URL of the folder in which `entry` is named `path`. */
 export function rootOf(entry: string, path: string): string {
   return pathToFileURL(`${entry.slice(0, entry.length - path.length)}/`).href.replace(/\/+$/, "/");
 }
 
 interface Debugging {
-  /** Opens the stream of what is debugged. */
   readonly follow: (where: { readonly port: number; readonly root: string }, settings: { readonly signal: AbortSignal }) => Following<DebugNewsRecord>;
   readonly port: number;
-  /** URL of the folder of its files. */
   readonly root: string;
   readonly signal: AbortSignal;
-  /** Shows a line when no question is asked. */
   readonly show: (line: string) => void;
 }
 
-/** Lets a debugger come as long as the session goes on, and shows where it stands. Resolves when one may. Rejects when the server refuses. */
+/** Resolves when a debugger can attach. Throws when the server refuses. */
 export async function followDebugger(cli: CliContext, { follow, port, root, signal, show }: Debugging): Promise<void> {
   const coming = follow({ port, root }, { signal });
   await coming.opened;

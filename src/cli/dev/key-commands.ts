@@ -8,7 +8,7 @@ import { printNote } from "../reporter.ts";
 
 export const KEY_HELP = "r run now · p replay the last trigger · o open the endpoint · i open the inspector · q quit";
 
-/** Hands on each key by its name, Ctrl-C as `q`. */
+/** Ctrl-C counts as `q`. */
 export function listenToKeys(stdin: NodeJS.ReadStream, { press, ended }: { press: (key: string) => void; ended: () => void }): void {
   emitKeypressEvents(stdin);
   stdin.setRawMode(true).resume();

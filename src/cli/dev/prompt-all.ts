@@ -3,7 +3,7 @@ import { type JsonValue, isJsonObject } from "../../domain/json.ts";
 import { kindOfType } from "../../domain/props/kinds.ts";
 import type { Question } from "../ask/answer-check.ts";
 
-/** Questions for all props of a source but interfaces, services and credentials, each with the value that it has; secrets are kept when nothing is answered. */
+/** Current values are the defaults. An empty answer keeps a secret. */
 export function promptAllQuestions({ configured_props: values, configurable_props: declared }: SourceRecord): readonly Question[] {
   const asked = declared.filter((prop) => kindOfType(prop.type).asking?.isAskedAgain === true && prop.static === undefined);
   return asked.map((prop) => {
@@ -12,7 +12,7 @@ export function promptAllQuestions({ configured_props: values, configurable_prop
   });
 }
 
-/** A timer as the API shows it has both `cron` and `interval_seconds`, one of them null. */
+/** In the API, a timer has both `cron` and `interval_seconds`, one of them null. */
 function withoutNulls(value: JsonValue | undefined): JsonValue | undefined {
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) : value;
 }

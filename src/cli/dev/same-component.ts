@@ -3,10 +3,7 @@ import type { SourceRecord } from "../../api/sources.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 
-/**
- * A file is not saved over a source of another component by a slip of the hand (platform.md §3.3): their keys are compared,
- * or their names where one has no key. Throws PD_CONFLICT. Code that does not compile is no other component yet.
- */
+/** Throws PD_CONFLICT for code of another component. Compares keys, or names when a key is missing. Accepts code that does not compile. */
 export async function refuseOther(client: Client, source: SourceRecord, code: CodeParams): Promise<void> {
   const [deployed, given] = await Promise.all([client.components.get(source.component_id), client.components.describe(code).catch(() => undefined)]);
   if (given === undefined) return;

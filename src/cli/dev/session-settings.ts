@@ -5,9 +5,9 @@ import type { CodeFlags } from "../code/prop-flags.ts";
 
 export interface DevFlags extends CodeFlags {
   readonly dc?: string | undefined;
-  /** Although the source is of another component. */
+  /** Attach to a source of another component. */
   readonly force?: boolean | undefined;
-  /** Another source, although the file has one. */
+  /** Deploy another source even when the file has one. */
   readonly new?: boolean | undefined;
   readonly name?: string | undefined;
   readonly promptAll?: boolean | undefined;
@@ -18,13 +18,13 @@ export interface DevFlags extends CodeFlags {
 export interface SessionSettings {
   readonly client: Client;
   readonly path: string;
-  /** Where the component's files have to be. Omitted for the project that the path is in. */
+  /** Folder that must contain the files. Omitted to use the project of the path. */
   readonly root?: ProjectRoot;
   readonly flags: DevFlags;
   readonly props: JsonObject;
   readonly env: Record<string, string>;
   readonly home: string;
-  /** Address of a server that is not this machine's; else empty. */
+  /** Address of a remote server, or empty. */
   readonly elsewhere: string;
   readonly stop: AbortController;
 }

@@ -31,13 +31,13 @@ import { pageOf } from "../page-address.ts";
 import { openComponent } from "./session-component.ts";
 import { KEY_HELP, listenToKeys, openEndpoint, openInspector, replayLast, runNow } from "./key-commands.ts";
 
-/** No save can mend these. */
+/** Errors that no save can fix. */
 const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_AMBIGUOUS", "PD_CONFLICT", "PD_SERVER_UNREACHABLE", "PD_STOPPING"]);
 
-/** Text that was just sent is not compiled here as well while the new code gets its first calls. */
+/** While new code handles its first calls, the same text is not compiled here as well. */
 const UNCOMPILED_MS = 300;
 
-/** A `pd dev` session: file → code → the same dc_ → timeline, until it is stopped. */
+/** Each save updates the source, and the timeline shows its runs. */
 export async function openSession(cli: CliContext, settings: SessionSettings): Promise<void> {
   const component = await openComponent(settings);
   const session = new Session(cli, settings, component);
@@ -51,7 +51,7 @@ export async function openSession(cli: CliContext, settings: SessionSettings): P
   }
 }
 
-/** The server has refused to deploy an action: those are run. */
+/** An action cannot be deployed, so it is run instead. */
 function isAction(error: unknown): boolean {
   return error instanceof PdError && error.code === "PD_NOT_A_COMPONENT" && error.details?.["type"] === "action";
 }
@@ -59,33 +59,33 @@ function isAction(error: unknown): boolean {
 class Session {
   readonly #cli: CliContext;
   readonly #settings: SessionSettings;
-  /** For saves: whoever quits waits for none. */
+  /** Quitting aborts saves. */
   readonly #saveClient: Client;
   readonly #component: LocalComponent;
   readonly #watcher: FileWatcher;
   readonly #timeline: Timeline;
   #source: SourceRecord | undefined;
   #isNew = false;
-  /** What the files held when they were last taken up, as text to compare. */
+  /** The files of the last save, as JSON. */
   #seen = "";
   readonly #halfSaves = new HalfSaves();
-  /** The server could not compile what was not compiled here. */
+  /** The server could not build a save that was not compiled here. */
   #isRefused = false;
-  /** When the last save was sent, by `performance.now()`. */
+  /** By `performance.now()`. */
   #sentAt = Number.NEGATIVE_INFINITY;
-  /** Set while nothing is deployed yet. */
+  /** Set until the first deploy succeeds. */
   #firstSave: (() => void) | undefined;
-  /** Takes back the question that is asked, or may have to be. */
+  /** Aborts the question that is open or may follow. */
   #question: AbortController | undefined;
-  /** A question may stand on the screen: keys are meant for it. */
+  /** Keys belong to a question while one may be on the screen. */
   #isAsking = false;
   #saving: Promise<void> = Promise.resolve();
   #endLook: () => void = () => {};
   readonly #lock: SaveLock;
-  /** The last save is still to be sent: there was no server, or one that stopped. */
+  /** The last save still has to be sent. */
   #isLost = false;
   #takesKeys = false;
-  /** URL of the folder that its files are named from. */
+  /** URL of the folder that file names are relative to. */
   #root = "";
 
   constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
@@ -108,7 +108,6 @@ class Session {
     const port = inspectPort(this.#settings.flags.inspect);
     if (port !== undefined) await this.#debug(source, port);
     this.#takeKeys();
-    // What was saved meanwhile.
     this.#watcher.lookAgain(0);
     await ended;
   }
@@ -127,7 +126,7 @@ class Session {
     this.#cli.stdin.pause();
   }
 
-  /** The source, once attached. A first version that does not compile or deploy is shown, and the next save tried. */
+  /** Returns the deployed source. When the first version fails, shows why and waits for a save. */
   async #attachOrWait(): Promise<SourceRecord | undefined> {
     const { stop, flags } = this.#settings;
     const read = await this.#component.read();
@@ -153,13 +152,12 @@ class Session {
     return undefined;
   }
 
-  /** Parameters of the API for what was read, and for what is loaded before it. */
   async #codeOf(read: ReadResult): Promise<CodeParams> {
     if (read.kind === "read") this.#noteRoot(rootOf(this.#component.place, read.code.path));
     return { ...readParams(this.#settings.path, read), ...(await additionParams({ ...this.#settings.flags, import: this.#settings.flags.import ?? [] })) };
   }
 
-  /** Names of files are told to the debugger from the folder that held all of them when it began. */
+  /** The debugger keeps the root that it got at the start. */
   #noteRoot(root: string): void {
     if (this.#root !== "" && this.#root !== root && this.#settings.flags.inspect !== undefined)
       printNote(this.#cli, "The folder of its files is another now: begin again with pd dev --inspect, so that the debugger finds them");
@@ -188,7 +186,6 @@ class Session {
     return flags.promptAll === true && canAsk(this.#cli, flags) ? this.#askEvery(source) : source;
   }
 
-  /** Whoever watched saves as soon as the other session has ended. */
   #mayTakeOver(): boolean {
     if (this.#source === undefined || this.#lock.isHeld) return true;
     if (!this.#lock.hold(this.#source.id)) return false;
@@ -196,13 +193,12 @@ class Session {
     return true;
   }
 
-  /** A component that was deleted meanwhile is made anew; one that was named has to exist. */
+  /** A remembered source that was deleted is deployed again. A source named by --dc must exist. */
   #unknownSource(error: unknown): undefined {
     if (this.#settings.flags.dc !== undefined) throw error;
     if (!(error instanceof PdError && error.code === "PD_SOURCE_NOT_FOUND")) throw error;
   }
 
-  /** Asks for all props of the code as it was just deployed, with the values that they have. */
   async #askEvery(source: SourceRecord): Promise<SourceRecord> {
     const { client } = this.#settings;
     const component = askedSource(client, source);
@@ -221,7 +217,7 @@ class Session {
     return this.#whileAsking((signal, asks) => askingForProps(this.#cli, this.#settings.flags, { props, send: spinning, signal, component, isGuided, asks }));
   }
 
-  /** Lines wait while a question may stand on the screen, and a save takes the question back. `asks` is to be called when the first one may. */
+  /** Timeline lines wait while a question may be open. A save aborts it. `ask` must call `asks` before the first question. */
   async #whileAsking<Value>(ask: (signal: AbortSignal, asks: () => void) => Promise<Value>): Promise<Value> {
     const question = new AbortController();
     this.#question = question;
@@ -234,24 +230,23 @@ class Session {
     } finally {
       this.#question = undefined;
       this.#isAsking = false;
-      // Questions leave the terminal as they want it; whoever has quit has it back.
+      // Questions change the terminal's mode. After quitting it belongs to the user again.
       if (this.#takesKeys && !this.#settings.stop.signal.aborted) this.#cli.stdin.setRawMode(true).resume();
       this.#timeline.release();
     }
   }
 
-  /** Its files, when the server alone has to compile them: then that is done once. `undefined`: they are compiled here. */
+  /** Files for the server to compile. Undefined when they must be compiled here. */
   async #uncompiled(): Promise<ReadResult | undefined> {
     const isRefused = this.#isRefused;
     this.#isRefused = false;
     if (isRefused || this.#firstSave !== undefined) return undefined;
     const read = await this.#component.readAgain();
-    // The same text may mean other files by now: an import finds one that was not there.
+    // The same text may mean other files now, when an import finds a new one.
     const isOld = performance.now() - this.#sentAt >= UNCOMPILED_MS;
     return isOld && JSON.stringify(read) === this.#seen ? undefined : read;
   }
 
-  /** Looks whether something was saved. An editor may be half-way through it. */
   async #look(): Promise<void> {
     const uncompiled = await this.#uncompiled();
     const read = uncompiled ?? (await this.#component.read());
@@ -267,12 +262,12 @@ class Session {
     this.#sentAt = performance.now();
     this.#watcher.lookAgain(UNCOMPILED_MS);
     this.#saving = this.#save(read, uncompiled === undefined);
-    // A question may be open for long, and what is saved meanwhile counts more.
+    // A question may stay open for long, and a new save takes precedence.
     const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
     await Promise.race([this.#saving, asked]);
   }
 
-  /** A save becomes the running code. Whatever is wrong is shown, and the old version serves on. */
+  /** After an error, the previous version keeps running. */
   async #save(read: ReadResult, isCompiled: boolean): Promise<void> {
     const client = this.#saveClient;
     const source = this.#source;
@@ -293,14 +288,13 @@ class Session {
     }
   }
 
-  /** It may be half a save, or import what was not sent: whoever compiles it here finds out. */
+  /** The save may be incomplete, or import a file that was not sent. Compiling it here finds out. */
   #compileHere(): void {
     this.#isRefused = true;
     this.#seen = "";
     this.#watcher.lookAgain(0);
   }
 
-  /** The save is not lost: it is sent as soon as a server answers again. */
   #retryLater(error: PdError): void {
     if (!this.#isLost) printError(this.#cli, error);
     if (!this.#isLost) printNote(this.#cli, "This save will be sent when the server answers again");

@@ -6,11 +6,10 @@ import type { Following } from "../../client/following.ts";
 import type { CliContext } from "../context.ts";
 import { eventLine, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
 
-/** What a source does and emits, line by line as it comes. */
 export class Timeline {
   readonly #cli: CliContext;
   readonly #colours: Colours;
-  /** Lines that wait until a question is answered; `undefined`: none is asked. */
+  /** Lines that wait for the end of a question. Undefined without one. */
   #held: string[] | undefined;
 
   constructor(cli: CliContext) {
@@ -18,7 +17,7 @@ export class Timeline {
     this.#colours = coloursFor(cli.stdout, cli);
   }
 
-  /** Resolves when both streams are open: nothing that happens from then on is missed. `ended` rejects when the source is gone. */
+  /** Resolves when both streams are open and nothing later is missed. `ended` rejects when the source is gone. */
   async follow(client: Client, source: string, signal: AbortSignal): Promise<{ ended: Promise<unknown> }> {
     const { data } = await client.events.list(source, { limit: 1 });
     const events = client.follow.events(source, { signal, after: data[0]?.id ?? "0-0" });
@@ -32,13 +31,11 @@ export class Timeline {
     return { ended };
   }
 
-  /** A line that others have for it. */
   print(line: string): void {
     if (this.#held === undefined) printLine(this.#cli, line);
     else this.#held.push(line);
   }
 
-  /** Lines wait while a question may stand on the screen. */
   hold(): void {
     this.#held ??= [];
   }

@@ -8,11 +8,11 @@ import { writeFolder } from "./write-folder.ts";
 
 const SCHEMA = "project-export/2026.01";
 const MANIFEST_FILE = "manifest.json";
-/** What a step may be; anything else may be control flow, of which nothing is known. */
+/** Other types may be control flow, whose format is unknown. */
 const STEP_TYPES = new Set(["CodeCell", "ActionCell", "code", "action", "component"]);
 const REDACTED = "<redacted>";
 
-/** Writes the workflows of a project's ZIP as folders into `into`. Throws PD_BAD_INPUT for what is no such archive. */
+/** Writes the workflows into folders in `into`. Throws PD_BAD_INPUT. */
 export async function unpackArchive(path: string, into: string): Promise<readonly ExportedWorkflow[]> {
   const files = await unzipped(path);
   const manifest = readManifest(path, files);
@@ -29,7 +29,7 @@ export async function unpackArchive(path: string, into: string): Promise<readonl
   return exported;
 }
 
-/** Ids of all workflows that the manifest lists: their code may be had elsewhere. */
+/** Includes workflows whose code is not in the archive. */
 export async function idsOfArchive(path: string): Promise<readonly string[]> {
   const { workflows } = readManifest(path, await unzipped(path));
   return (Array.isArray(workflows) ? workflows : []).flatMap((given) => {
@@ -75,7 +75,7 @@ async function readEntry({ path, files, into }: Archive, given: JsonValue, place
   return { place: written.folder.path, name, folder: written.folder, notes: [...notes, ...read.notes, ...folder.missing, ...written.notes] };
 }
 
-/** One workflow that cannot be read keeps no other from being imported. */
+/** An unreadable workflow must not stop the import of others. */
 function folderOrProblem(id: string, record: JsonObject): HostedFolder | string {
   try {
     return hostedFolder(id, record);
@@ -91,7 +91,7 @@ function unread(path: string, problems: readonly string[]): string {
   return `it cannot be read: ${shown}${more}. pd import --explain ${path} prints what the archive holds, without values`;
 }
 
-/** By the path that the manifest says, else by the id or name in the name of a file. */
+/** Falls back to the id or name in a file's name, when exactly one file matches. */
 function fileOf(files: ReadonlyMap<string, string>, { path, id, name }: JsonObject): string | undefined {
   if (typeof path === "string") return files.has(path) ? path : undefined;
   const names = [...files.keys()].filter((file) => file.endsWith(".json") && file !== MANIFEST_FILE);
@@ -99,7 +99,6 @@ function fileOf(files: ReadonlyMap<string, string>, { path, id, name }: JsonObje
   return found.find((matching) => matching.length === 1)?.[0];
 }
 
-/** As the manifest has them: a text, or the step and prop that it is about. */
 function warningsOf(given: JsonValue | undefined): readonly string[] {
   return (Array.isArray(given) ? given : []).map((one) => {
     if (!isJsonObject(one)) return String(one);
@@ -108,7 +107,7 @@ function warningsOf(given: JsonValue | undefined): readonly string[] {
   });
 }
 
-/** One workflow, with the names that the documented interface has. */
+/** Renames members as in the documented API. */
 function readWorkflow(
   given: JsonValue | undefined,
   file: string,
@@ -148,14 +147,13 @@ function readWorkflow(
   return { record: { ...value, steps, triggers }, problems, notes };
 }
 
-/** Where secrets are left out, and who is told. */
 interface LeavingOut {
   readonly owner: string;
   readonly notes: string[];
   readonly path: readonly string[];
 }
 
-/** What the export has left out has to be entered again; it must not become a value. */
+/** Omits redacted values. The user must enter them again. */
 function withoutSecrets(given: JsonValue | undefined, { owner, notes, path }: LeavingOut): JsonValue | undefined {
   if (given === REDACTED) {
     notes.push(`enter ${path.join(".")} of ${owner} again: the export leaves secrets out`);
@@ -172,12 +170,12 @@ function withoutSecrets(given: JsonValue | undefined, { owner, notes, path }: Le
   );
 }
 
-/** Values of these say what an archive is made of, and nothing of its owner. */
+/** Members whose values reveal nothing about the owner. */
 const STRUCTURE =
   /^(?:schema|status|type|kind|lang|language|runtime|version|namespace|component_key|componentKey|key|truncated\w*|active|inactive|disabled|custom_response|customResponse)$/;
 const MOST_ITEMS = 3;
 
-/** The tree of an archive: names of files and members, and of which type each value is. */
+/** Shows names and types, but no other values. */
 export async function explainArchive(path: string): Promise<readonly string[]> {
   const files = await unzipped(path);
   return [...files].flatMap(([name, text]) => {

@@ -14,12 +14,11 @@ const LATER = "+later";
 
 interface Choosing {
   readonly plans: readonly PlannedImport[];
-  /** Takes what is chosen. */
   readonly stand: Stand;
   readonly env: Record<string, string>;
 }
 
-/** Asks once for each id that stands for nothing yet, and for each variable. What is left for later stays out. */
+/** Asks once for each unmapped id and missing variable. */
 export async function chooseMissing(cli: CliContext, client: Client, { plans, stand, env }: Choosing): Promise<void> {
   const open = plans.filter(({ plan, problems }) => plan !== undefined && problems.length === 0);
   for (const planned of open)
@@ -63,13 +62,12 @@ export async function chooseMissing(cli: CliContext, client: Client, { plans, st
   }
 }
 
-/** What is wrong with a schedule as a person types it; true: nothing. */
 function scheduleProblem(text: string): string | true {
   const parsed = parseGivenTimer(scheduleOf(text));
   return typeof parsed === "string" ? `The schedule ${parsed}` : true;
 }
 
-/** Id → workflows that use it, of those that stand for nothing. */
+/** Unmapped id → workflows that use it. */
 function openIds(plans: readonly PlannedImport[], wanted: string, chosen: Readonly<Record<string, string | JsonObject>>): ReadonlyMap<string, string> {
   const imported = new Set(plans.flatMap(({ exported }) => exported.folder?.id ?? []));
   const found = new Map<string, string>();

@@ -3,24 +3,21 @@ import { join, relative } from "node:path";
 import { PdError } from "../../domain/errors.ts";
 import { type WorkflowFolder, readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 
-/** One workflow of what is imported. */
 export interface ExportedWorkflow {
-  /** Where it was found, as a person knows it. */
   readonly place: string;
-  /** What it is called there. */
   readonly name: string;
-  /** What is deployed. Absent: nothing can be, and `left` says why. */
+  /** Omitted when it cannot be deployed, for the reason in `left`. */
   readonly folder?: WorkflowFolder;
   readonly left?: string;
-  /** What the export itself says that a person has to enter again. */
+  /** Such as values that the user must enter again. */
   readonly notes: readonly string[];
 }
 
-/** A repository holds its workflows in folders of projects. */
+/** A repository keeps workflows in folders of projects. */
 const MOST_DEPTH = 6;
 const SKIPPED = new Set(["node_modules", "__pycache__"]);
 
-/** The workflows in a folder, or below it, in the order of their paths. Throws PD_BAD_INPUT where there is none. */
+/** Throws PD_BAD_INPUT when the folder contains no workflow. */
 export async function findExported(path: string): Promise<readonly ExportedWorkflow[]> {
   const found: ExportedWorkflow[] = [];
   for await (const folder of foldersBelow(path, 0)) {
@@ -51,7 +48,7 @@ async function* foldersBelow(path: string, depth: number): AsyncGenerator<string
     if (!name.startsWith(".") && !SKIPPED.has(name)) yield* foldersBelow(join(path, name), depth + 1);
 }
 
-/** Whether it is an archive. Throws PD_FILE_NOT_FOUND. */
+/** Throws PD_FILE_NOT_FOUND. */
 export async function isArchive(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new PdError("PD_FILE_NOT_FOUND", `Cannot import ${path}: it is not there`);

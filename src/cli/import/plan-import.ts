@@ -6,20 +6,18 @@ import { knownWorkflow, type Stand } from "../workflows/deploy-workflow.ts";
 import type { WorkflowFolder } from "../workflows/folder.ts";
 import type { ExportedWorkflow } from "./exported-workflow.ts";
 
-/** What would become of one workflow. */
 export interface PlannedImport {
   readonly exported: ExportedWorkflow;
-  /** What the server says of its folder; absent: there is none, or it cannot be read. */
+  /** Omitted when the folder is missing or cannot be read. */
   readonly plan?: WorkflowPlanRecord;
-  /** It is here already. */
+  /** The workflow that is deployed already. */
   readonly before?: WorkflowRecord;
-  /** It is here as it is there. */
+  /** Deployed with the same files. */
   readonly isSame: boolean;
-  /** Why it cannot be deployed, whatever is chosen. */
+  /** Problems that no choice can fix. */
   readonly problems: readonly string[];
 }
 
-/** Asks the server of each workflow. Nothing is changed by it. */
 export async function planImport(client: Client, exported: ExportedWorkflow, env: Readonly<Record<string, string>>): Promise<PlannedImport> {
   const { folder } = exported;
   if (folder === undefined) return { exported, isSame: false, problems: [] };
@@ -40,13 +38,12 @@ async function isSameFolder(client: Client, before: WorkflowRecord, folder: Work
   return isSameJson((await client.workflows.files(before.id)).files, files);
 }
 
-/** What was chosen so far. */
 export interface Chosen {
   readonly stand: Stand;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What was chosen, of the ids that a folder names, and of the variables that it reads. */
+/** Choices for this workflow's ids and variables. */
 export function choiceFor({ plan, before }: PlannedImport, { stand, env }: Chosen): Stand & { readonly env: Record<string, string> } {
   const ids = new Set(plan?.foreign.map(({ id }) => id));
   const own = <Value>(chosen: Readonly<Record<string, Value>>): Record<string, Value> =>
@@ -61,12 +58,11 @@ export function choiceFor({ plan, before }: PlannedImport, { stand, env }: Chose
   };
 }
 
-/** Variables that it reads and that nobody has given. */
 export function missingVariables({ plan, before }: PlannedImport, env: Readonly<Record<string, string>>): readonly string[] {
   return (plan?.variables ?? []).filter((name) => env[name] === undefined && before?.env.includes(name) !== true);
 }
 
-/** Accounts that it names, that nobody has chosen yet, and that the server would not find by itself. */
+/** Neither chosen nor found by the server. */
 export function missingAccounts(
   { plan, before }: PlannedImport,
   stand: Stand,
@@ -77,7 +73,7 @@ export function missingAccounts(
   );
 }
 
-/** Who emits comes before who listens to it. */
+/** Emitters come before their listeners. */
 export function inOrder(plans: readonly PlannedImport[]): readonly PlannedImport[] {
   const left = [...plans];
   const ordered: PlannedImport[] = [];
@@ -86,13 +82,12 @@ export function inOrder(plans: readonly PlannedImport[]): readonly PlannedImport
     const next = left.findIndex(
       ({ exported, plan }) => !(plan?.foreign ?? []).some(({ id, kind }) => kind === "source" && ids.has(id) && id !== exported.folder?.id),
     );
-    // Of those that listen to each other one comes first.
+    // In a circle, any workflow may come first.
     ordered.push(...left.splice(Math.max(0, next), 1));
   }
   return ordered;
 }
 
-/** What it is, before anything happens. */
 export function stateWords(planned: PlannedImport, { stand, env }: Chosen): string {
   const { exported, plan, before, isSame, problems } = planned;
   if (exported.folder === undefined) return exported.left ?? "nothing to deploy";

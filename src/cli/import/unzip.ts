@@ -2,11 +2,11 @@ import { readFile, stat } from "node:fs/promises";
 import { unzipSync } from "fflate";
 import { PdError, messageOf } from "../../domain/errors.ts";
 
-/** What the hosted platform's own limit for an archive is (hosted-facts.md §3b). */
+/** The hosted platform's limit for an archive. */
 const MOST_BYTES = 268_435_456;
 const MOST_FILES = 20_000;
 
-/** Path → text of all files of an archive. Throws PD_BAD_INPUT for what is none, and for more than an export can be. */
+/** Path → text. Throws PD_BAD_INPUT. */
 export async function unzipped(path: string): Promise<ReadonlyMap<string, string>> {
   const refused = (reason: string, cause?: unknown): PdError => new PdError("PD_BAD_INPUT", `Cannot read the archive ${path}: ${reason}`, { cause });
   if ((await stat(path)).size > MOST_BYTES) throw refused(`it has more than ${MOST_BYTES} bytes`);

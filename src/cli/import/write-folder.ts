@@ -5,7 +5,7 @@ import { makeFolder } from "../../system/make-folder.ts";
 import type { HostedFolder } from "../transfer/hosted-workflow.ts";
 import { type WorkflowFolder, readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 
-/** Writes a folder that a person can read and commit. One that is there already stays as its owner has made it. */
+/** Keeps an existing folder, which its owner may have changed. */
 export async function writeFolder(
   into: string,
   { name, files }: HostedFolder,

@@ -9,15 +9,13 @@ import { KeptValues } from "./kept-values.ts";
 import { escaped } from "./read-project.ts";
 import type { Around } from "./step.ts";
 
-/** A folder that `pd apply` makes the same of. */
 export interface ExportedProject {
-  /** What `pd.yaml` says. */
+  /** Content of `pd.yaml`. */
   readonly project: JsonObject;
-  /** Path in the folder → text. */
   readonly files: Readonly<Record<string, string>>;
-  /** Variables that stand for secrets: they have to be set where it is applied. */
+  /** Variables that replace secrets. The user sets them for `pd apply`. */
   readonly variables: readonly string[];
-  /** What cannot be said in the file. */
+  /** Facts that the file cannot express. */
   readonly warnings: readonly string[];
 }
 
@@ -27,7 +25,7 @@ interface Collected {
   readonly warnings: string[];
 }
 
-/** A variable of its own for a value that stays: no two values share one. */
+/** Two values never share a variable. */
 function variableFor({ variables }: Collected, slug: string, name: string): string {
   const plain = `${slug}_${name}`.replaceAll(/\W/g, "_").toUpperCase();
   const wanted = /^\d/.test(plain) ? `_${plain}` : plain;
@@ -37,14 +35,13 @@ function variableFor({ variables }: Collected, slug: string, name: string): stri
   return `\${env:${free}}`;
 }
 
-/** Names of files and slugs come from the server, whoever wrote what it runs. Throws PD_BAD_INPUT. */
+/** Names come from the server. Throws PD_BAD_INPUT for one that leads out of the folder or is hidden. */
 function addFile({ files }: Collected, slug: string, [path, text]: readonly [string, string]): void {
   const isPlain = slugSchema.safeParse(slug).success && path.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.includes("\\"));
   if (!isPlain) throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(`${slug}/${path}`)}: the server's names of files lead elsewhere, or hide`);
   files[`${slug}/${path}`] = text;
 }
 
-/** Everything of a server, or the sources and workflows that are named. */
 export async function exportProject(around: Around, isWanted: (record: SourceRecord | WorkflowRecord) => boolean): Promise<ExportedProject> {
   const { client } = around;
   const into: Collected = { files: {}, variables: new Set(), warnings: [] };
@@ -79,7 +76,7 @@ async function deliveriesOf(
   const cannotSay = (from: string, listener: string): boolean => {
     if (wanted.has(from)) return false;
     if (listener.startsWith("wh_")) return !names.has(from);
-    // What begins runs of a workflow stands in its own file.
+    // Triggers of a workflow are in its own file.
     return wanted.has(listener) && !(listener.startsWith("p_") && (isTriggerId(from) || names.has(from)));
   };
   for (const { emitter_id: from, listener_id: listener } of all)
@@ -102,7 +99,7 @@ async function sourceEntry({ client, accounts }: Around, record: SourceRecord, i
     into.warnings.push(`${slug} has modules loaded before it (--import), which pd.yaml cannot say`);
   const props: JsonObject = {};
   const kept: JsonObject = { ...record.configured_props, ...exported.configured_props };
-  // What it would have anyway is not written.
+  // Omits defaults.
   const own = new Set(new KeptValues(declared).dropped(kept, {}));
   for (const { name } of declared) {
     const value = record.configured_props[name];
@@ -156,7 +153,6 @@ function restOf({ name, name_slug: slug, active }: SourceRecord | WorkflowRecord
   return { name: name === slug ? undefined : name, active: active ? undefined : false };
 }
 
-/** What says nothing is not written. */
 function withoutEmpty(entry: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const says = (value: JsonValue | undefined): boolean => value !== undefined && value !== null && (typeof value !== "object" || Object.keys(value).length > 0);
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => says(value)));

@@ -4,7 +4,7 @@ import { readableProps } from "../../domain/props/check-props.ts";
 import { type PropDeclaration, kindOfType } from "../../domain/props/kinds.ts";
 import { readProps } from "../../domain/props/read-props.ts";
 
-/** Values of a source as the server keeps them, to be compared: a schedule as text and one as members say the same. */
+/** Compares values as the server stores them. A schedule as text may equal one as an object. */
 export class KeptValues {
   readonly #declared: readonly PropDeclaration[];
   readonly #records: readonly PropRecord[];
@@ -16,14 +16,14 @@ export class KeptValues {
     this.#usual = readableProps(this.#declared, {});
   }
 
-  /** What is given, in the types that are declared; what is empty is not given. */
+  /** Converts values to the declared types, and omits null. */
   normal(given: JsonObject): JsonObject {
     const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
     const read = readableProps(this.#declared, filled);
     return Object.fromEntries(Object.entries(filled).map(([name, value]) => [name, withoutLabel(ownMember(read, name) ?? value)]));
   }
 
-  /** Values that are neither wanted nor what the source would have anyway. */
+  /** Stored values that are neither wanted nor defaults. */
   dropped(kept: JsonObject, wanted: JsonObject): readonly string[] {
     const [there, usual] = [this.normal(kept), this.#usual];
     const isOwn = ({ type, static: fixed }: PropRecord): boolean => kindOfType(type).isGivenByServer === true || fixed !== undefined;
@@ -35,18 +35,16 @@ export class KeptValues {
     return this.#records.filter(isDropped).map(({ name }) => name);
   }
 
-  /** Names of props that hold secrets. */
   get secrets(): ReadonlySet<string> {
     return new Set(this.#records.flatMap(({ name, secret }) => (secret === true ? [name] : [])));
   }
 
-  /** Names of props that take an account. */
   get apps(): ReadonlySet<string> {
     return new Set(this.#records.flatMap(({ name, type }) => (type === "app" ? [name] : [])));
   }
 }
 
-/** A choice is kept with its label, and given without. */
+/** Stored choices have labels, given ones do not. */
 function withoutLabel(value: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(value)) return value.map((entry) => withoutLabel(entry) ?? null);
   if (!isJsonObject(value)) return value;

@@ -5,7 +5,7 @@ import { planWorkflow } from "./plan-workflow.ts";
 import type { ReadProject } from "./read-project.ts";
 import { type Around, NOTHING, type Step, lookAround } from "./step.ts";
 
-/** What has to happen, in the order in which it can: what others need comes first. Changes nothing. */
+/** In an order that satisfies dependencies. Changes nothing. */
 export async function planProject(client: Client, { folder, project, written }: ReadProject, { prunes }: { prunes: boolean }): Promise<readonly Step[]> {
   const around = await lookAround(client, folder);
   const steps: Step[] = [...(await planStores(around, project.data_stores ?? []))];
@@ -19,7 +19,6 @@ export async function planProject(client: Client, { folder, project, written }: 
   return [...steps, ...planExtra(around, { project, prunes })];
 }
 
-/** What the server has beside what the file says. */
 function planExtra(
   { client, sources, workflows, webhooks }: Around,
   { project, prunes }: { project: ReadProject["project"]; prunes: boolean },

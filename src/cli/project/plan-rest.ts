@@ -4,7 +4,7 @@ import { everyPage } from "../../client/client.ts";
 import type { Project, WebhookEntry } from "./project-schema.ts";
 import { type Around, NOTHING, type Step } from "./step.ts";
 
-/** Data stores that are missing are made; none is ever deleted, as it holds what nobody has a second time. */
+/** Never deletes a data store, whose values have no other copy. */
 export async function planStores({ client }: Around, names: readonly string[]): Promise<readonly Step[]> {
   if (names.length === 0) return [];
   const known = new Set((await client.dataStores.list()).map(({ name }) => name));
@@ -15,12 +15,12 @@ export async function planStores({ client }: Around, names: readonly string[]): 
   });
 }
 
-/** Webhooks are known by their names. Throws PD_AMBIGUOUS. */
+/** Throws PD_AMBIGUOUS. */
 export function planWebhook({ client, webhooks }: Around, name: string, { url: given, description, active = true }: WebhookEntry): Step {
-  // As the server keeps it.
+  // As the server stores it.
   const url = URL.canParse(given) ? new URL(given).href : given;
   const named = webhooks.filter((webhook) => webhook.name === name);
-  // One that was made by hand without a name gets this one.
+  // An unnamed webhook with this url gets the name.
   const found = named.length > 0 ? named : webhooks.filter((webhook) => webhook.name === null && webhook.url === url).slice(0, 1);
   if (found.length > 1)
     throw new PdError("PD_AMBIGUOUS", `Cannot apply webhook ${name}: there are ${found.length} of this name: ${found.map(({ id }) => id).join(", ")}`, {
@@ -46,7 +46,7 @@ export function planWebhook({ client, webhooks }: Around, name: string, { url: g
   return { kind, name, action: "update", changes, perform: () => client.webhooks.update(before.id, { ...wanted, active }) };
 }
 
-/** A path or query may be what keeps others out. */
+/** A path or query may be secret. */
 function shownUrl(url: string): string {
   return URL.canParse(url) ? `${new URL(url).origin}/…` : "…";
 }
@@ -57,7 +57,7 @@ interface Delivery {
   readonly event: string;
 }
 
-/** Who gets what: for each source and workflow that says so, nobody else. */
+/** Ignores sources and workflows without `deliver_to`. */
 export async function planDeliveries(around: Around, project: Project): Promise<readonly Step[]> {
   const saying = Object.entries({ ...project.sources, ...project.workflows }).filter(([, { deliver_to: to }]) => to !== undefined);
   if (saying.length === 0) return [];
@@ -87,7 +87,7 @@ export async function planDeliveries(around: Around, project: Project): Promise<
     return { kind: "delivery", name, action: "create", changes: [], perform: () => subscribe(around, delivery) };
   });
   const kept = new Set(wanted.map(textOf));
-  // Alerts and logs are listened to beside what is emitted: nobody means those by leaving them out.
+  // Omitting a subscription to alerts or logs does not end it.
   const gone = there.filter(({ delivery }) => emitters.has(delivery.emitter) && !delivery.event.startsWith("$") && !kept.has(textOf(delivery)));
   const ended = gone.map(({ ids, delivery }): Step => {
     const perform = (): Promise<unknown> => around.client.subscriptions.delete(ids);
@@ -108,7 +108,7 @@ function textOf({ emitter, to, event }: Delivery): string {
   return `${emitter}${event === "" ? "" : ` (${event})`} → ${to}`;
 }
 
-/** Both ends may have been made since the plan was. */
+/** An earlier step may have created either end. */
 async function subscribe({ client }: Around, { emitter, to, event }: Delivery): Promise<unknown> {
   const webhook = (await everyPage(client.webhooks.list)).find(({ name }) => name === to);
   const idOf = async (slug: string): Promise<string> => {

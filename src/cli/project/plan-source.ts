@@ -17,22 +17,21 @@ import { holdsReference, isReference, variablesIn } from "./read-project.ts";
 import type { SourceEntry } from "./project-schema.ts";
 import { type Around, NOTHING, type Step, valueOf } from "./step.ts";
 
-/** Lines of a change of code that are shown; the rest is counted. */
 const MOST_CODE_LINES = 30;
 interface Wanted {
   readonly slug: string;
   readonly entry: SourceEntry;
-  /** As the file has it, without variables in it. */
+  /** Before variables are filled in. */
   readonly written: SourceEntry;
 }
 
-/** What has to happen so that the source is as its entry says. One of its slug that is there is taken over. */
+/** Updates an existing source with this slug. */
 export async function planSource(around: Around, { slug, entry, written }: Wanted): Promise<Step> {
   const where = `source ${slug}`;
   const code = await codeOf(around, entry.component);
   const before = around.sources.find(({ name_slug: known }) => known === slug);
   const { client } = around;
-  // A plan runs code that nobody has agreed to yet: no variable is given to it.
+  // Describing runs code that the user has not approved yet, so it gets no variables.
   const describe = () => client.components.describe({ ...code.params, env: {} });
   if (before === undefined) {
     const { configurable_props: declared, version } = await describe();
@@ -52,7 +51,7 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
   const rest = restOfUpdate(slug, entry);
   const exported = await client.sources.export(before.id, { secrets: true });
   const codeChange = await codeChanges(around, { before, code, exported: exported.component, where });
-  // What is secret, and what is a prop at all, is said by the code that will run.
+  // The code that will run decides which props exist and are secret.
   const declared = codeChange.length === 0 ? before.configurable_props : (await describe()).configurable_props;
   requireReferences(where, declared, written);
   const props = propsOf(around, { declared, entry, where });
@@ -80,7 +79,7 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
   return { kind: "source", name: slug, action: "update", changes, rights, perform: () => client.sources.update(before.id, request) };
 }
 
-/** `isTold`: whether the plan changes the value at this place, such as `prop token` or `env NAME`. */
+/** `isTold` is true when the plan changes a place, such as `prop token` or `env NAME`. */
 function rightsOf({ entry, written, isTold }: { entry: SourceEntry; written: SourceEntry; isTold: (place: string) => boolean }): readonly Right[] {
   const given = [
     ...Object.entries(written.env ?? {}).map(([name, value]) => ({ place: `env ${name}`, value })),
@@ -100,7 +99,7 @@ function accountsIn(value: JsonValue): readonly string[] {
   return typeof value === "string" && value.startsWith("account:") ? [value.slice("account:".length)] : [];
 }
 
-/** Values as the server takes them; `account:NAME` is an account for a prop that takes one, and a text for others. */
+/** `account:NAME` is an account for an app prop, and text for others. */
 function propsOf(around: Around, { declared, entry, where }: { declared: readonly PropRecord[]; entry: SourceEntry; where: string }): JsonObject {
   const { apps } = new KeptValues(declared);
   const all = Object.entries(entry.props ?? {}).map(([name, value]): [string, JsonValue] => [
@@ -110,12 +109,11 @@ function propsOf(around: Around, { declared, entry, where }: { declared: readonl
   return Object.fromEntries(all);
 }
 
-/** Names whose values are variables of whoever applies it: what they hold is not shown. */
+/** Values that contain variables are not shown. */
 function referred(props: SourceEntry["props"] = {}): readonly string[] {
   return Object.entries(props).flatMap(([name, value]) => (holdsReference(value) ? [name] : []));
 }
 
-/** Parameters beside code and values. */
 function restOf(slug: string, { name, env, active, max_concurrency: most, allow_run: mayRun }: SourceEntry) {
   return {
     name: name ?? slug,
@@ -126,18 +124,17 @@ function restOf(slug: string, { name, env, active, max_concurrency: most, allow_
   } satisfies SourceParams;
 }
 
-/** What the entry does not name is as with a new source: a right that was given by hand is taken back, and so is a limit. */
+/** Removes rights and limits that the entry does not have. */
 function restOfUpdate(slug: string, entry: SourceEntry) {
   return { ...restOf(slug, entry), max_concurrency: entry.max_concurrency ?? null, allow_run: entry.allow_run ?? false } satisfies SourceParams;
 }
 
-/** Code that an entry names. */
 type Code =
   | { readonly kind: "file"; readonly params: LocalCode }
   | { readonly kind: "url"; readonly url: string; readonly params: CodeParams }
   | { readonly kind: "key"; readonly key: string; readonly version: string | undefined; readonly params: CodeParams };
 
-/** Throws PD_FILE_NOT_FOUND, PD_BUILD_FAILED. */
+/** Throws PD_FILE_NOT_FOUND and PD_BUILD_FAILED. */
 async function codeOf({ folder, root }: Around, component: string): Promise<Code> {
   if (/^https?:\/\//.test(component)) return { kind: "url", url: component, params: { component_url: component } };
   const [key = "", version] = component.split("@");
@@ -153,7 +150,7 @@ function requireVersion(where: string, code: Code, version: string): void {
   });
 }
 
-/** What is secret is not written into a file that goes into Git. */
+/** The file is for Git, so a secret in it throws PD_BAD_INPUT. */
 function requireReferences(where: string, declared: readonly PropRecord[], { props = {} }: SourceEntry): void {
   const open = declared.filter(({ name, secret }) => secret === true && props[name] !== undefined && !isReference(props[name])).map(({ name }) => name);
   const [first] = open;
@@ -183,7 +180,7 @@ async function codeChanges({ client }: Around, { before, code, exported, where }
     const published = await client.components.describe({ key: code.key });
     const { version } = published;
     requireVersion(where, code, version);
-    // What is published here comes from no registry, and neither does code that was given: its text tells.
+    // Neither published nor given code has a registry, so the text is compared.
     if (published.registry === undefined)
       return before.registry === undefined
         ? textChanges(codeIn(exported), { path: published.component_path, text: published.code, files: published.component_files ?? {} })
@@ -216,7 +213,7 @@ function propChanges(kept: JsonObject, wanted: JsonObject, hidden: ReadonlySet<s
   });
 }
 
-/** Variables are told to change, and never shown. */
+/** Never shows values. */
 function envChanges(kept: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(wanted).flatMap(([name, value]) => {
     const known = ownMember(kept, name);

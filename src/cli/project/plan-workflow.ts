@@ -12,20 +12,19 @@ import { type Around, NOTHING, type Step, accountNamed } from "./step.ts";
 
 interface WantedWorkflow {
   readonly entry: WorkflowEntry;
-  /** As the file has it, without variables in it. */
+  /** Before variables are filled in. */
   readonly written: WorkflowEntry;
 }
 
 interface WorkflowAround extends Around {
-  /** Slugs of the sources that are there by then. */
+  /** Slugs of sources that will exist by then. */
   readonly created: readonly string[];
 }
 
-/** What has to happen so that the workflow is as its entry and its folder say. */
 export async function planWorkflow(around: WorkflowAround, slug: string, { entry, written }: WantedWorkflow): Promise<Step> {
   const { client, folder, root } = around;
   const { files } = await readWorkflowFolder(join(folder, entry.folder), root);
-  // Which one it is on another server is none of this one's.
+  // The noted id may be from another server.
   const { ".workflow.state": _own, ...own } = files;
   const before = around.workflows.find(({ name_slug: known }) => known === slug);
   const accounts = Object.entries(entry.accounts ?? {}).map(([id, word]) => [
@@ -69,10 +68,10 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
   return { kind: "workflow", name: slug, action: "update", changes, rights, perform };
 }
 
-/** Exported so: it is started only where the entry says so. */
+/** An inactive export starts only when the entry says so. */
 const IS_INACTIVE = /^inactive:\s*true\s*(?:#.*)?$/m;
 
-/** What an entry lets its workflow do, as it is written: no variable stands in it. `isTold`: whether the plan changes this. */
+/** `isTold` is true when the plan changes a place. */
 function rightsOf(
   { env = {}, accounts = {}, sources = {}, allow_run: mayRun, allow_addons: mayLoad }: WorkflowEntry,
   isTold: (place: string) => boolean,
@@ -94,7 +93,7 @@ function rightsOf(
   ];
 }
 
-/** What was not there when the workflow was deployed, or is there no more, and is there by now, or will be. */
+/** Triggers whose source was missing, but exists now or will. */
 function unheard(
   { sources, workflows, created }: WorkflowAround,
   { triggers }: WorkflowRecord,
@@ -106,7 +105,7 @@ function unheard(
   );
 }
 
-/** By ids, as the server keeps them; what is not there yet is named as it is. */
+/** Maps slugs to ids, as the server stores them. */
 function sourcesOf({ sources, workflows }: Around, named: Readonly<Record<string, string>>): Record<string, string> {
   const all = [...sources, ...workflows];
   return Object.fromEntries(Object.entries(named).map(([id, word]) => [id, all.find((record) => record.name_slug === word)?.id ?? word]));
@@ -129,7 +128,6 @@ interface Rest extends Limits {
   readonly schedules?: Readonly<Record<string, JsonObject>>;
 }
 
-/** What stands for ids, and variables, as the server keeps them. */
 type Known = Awaited<ReturnType<Around["client"]["workflows"]["files"]>>;
 
 function restChanges(

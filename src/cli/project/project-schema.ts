@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { json, jsonObject, maxConcurrency, memoryMb, slug, texts, word } from "../../api/declare.ts";
 
-/** Who gets what a source or workflow emits: by name, or on a channel that is named. */
 const receiver = z.union([word, z.strictObject({ to: word, event: z.string().default("") })]);
 
 const common = {
@@ -44,7 +43,7 @@ const parts = {
   webhooks: z.record(word, webhook).optional(),
 };
 
-/** What a profile says over the rest: members of entries, of their props and variables. */
+/** Overrides single members of entries, props and variables. */
 const overlay = z.strictObject({
   server: word.optional().describe("a profile of pd login; absent: the server of this machine, or the one of -p"),
   sources: z.record(slug, source.partial()).optional(),
@@ -52,7 +51,6 @@ const overlay = z.strictObject({
   webhooks: z.record(word, webhook.partial()).optional(),
 });
 
-/** A folder of sources as `pd apply` reads it. */
 export const projectSchema = z.strictObject({
   $schema: z.string().optional(),
   ...parts,
@@ -60,10 +58,10 @@ export const projectSchema = z.strictObject({
 });
 
 export const finalSchema = z.strictObject(parts);
-/** What is to be there, with what its profile says over it. */
+/** After the profile was applied. */
 export type Project = z.output<typeof finalSchema>;
 
-/** For editors, which complete and check by it. */
+/** For completion and checks in editors. */
 export function projectJsonSchema(): object {
   return { title: "pd.yaml of Headwater", ...z.toJSONSchema(projectSchema, { io: "input", unrepresentable: "any" }) };
 }

@@ -13,22 +13,21 @@ import { type Project, finalSchema, projectSchema } from "./project-schema.ts";
 export const PROJECT_FILE = "pd.yaml";
 
 export interface ReadProject {
-  /** Folder that its paths begin in. */
+  /** Paths are relative to it. */
   readonly folder: string;
   readonly project: Project;
-  /** As it is written, before variables stand in it. */
+  /** Before variables are filled in. */
   readonly written: Project;
-  /** Profile of `pd login` that it is for. */
+  /** Profile of `pd login`. */
   readonly server: string | undefined;
 }
 
 interface Wanted {
-  /** Name of a profile of the file. */
   readonly profile: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads `pd.yaml`. Throws PD_FILE_NOT_FOUND, and PD_BAD_INPUT with every problem and its line. */
+/** Throws PD_FILE_NOT_FOUND, or PD_BAD_INPUT with every problem and its line. */
 export async function readProject(target: string, { profile, environment }: Wanted): Promise<ReadProject> {
   const path = await fileIn(target);
   const file = readYaml(await textOf(path));
@@ -71,8 +70,8 @@ export async function readProject(target: string, { profile, environment }: Want
 }
 
 /**
- * Values of props stay as they are written: `01234`, `1.10` or an id of 19 digits may be meant as a text, and the server knows
- * which are numbers. Returns those that would be rounded, and where they stand.
+ * Keeps prop values as written. `01234`, `1.10` or an id of 19 digits may be text, and the server knows which props are numbers. Returns other
+ * integers that would be rounded.
  */
 function keepAsWritten(document: Document.Parsed): readonly { at: number; text: string }[] {
   const inexact: { at: number; text: string }[] = [];
@@ -87,7 +86,7 @@ function keepAsWritten(document: Document.Parsed): readonly { at: number; text: 
   return inexact;
 }
 
-/** Whether these lead to the value of a prop, or to one in its list: sources → slug → props → name. */
+/** True for sources → slug → props → name, or an item of that list. */
 function isOfProp(path: readonly unknown[]): boolean {
   const first = path.findIndex((node) => isPair(node) && keyOf(node) === "sources");
   const props = path[first + 4];
@@ -134,7 +133,7 @@ function badFile(path: string, problems: readonly string[]): PdError {
   return new PdError("PD_BAD_INPUT", `Cannot use ${path}:\n  - ${problems.join("\n  - ")}`, { details: { problems: [...problems] } });
 }
 
-/** Of what is wrong, or of the nearest thing around it that is there. */
+/** The line of `place`, or of its nearest existing parent. */
 function lineIn(document: Document.Parsed, lines: LineCounter, place: readonly PropertyKey[]): number {
   for (let length = place.length; length > 0; length--) {
     const node = document.getIn(place.slice(0, length), true);
@@ -149,7 +148,7 @@ function asJson(value: unknown): JsonObject {
   return isJsonObject(plain) ? plain : {};
 }
 
-/** Members over members; everything else as a whole. */
+/** Lists are replaced, not merged. */
 function merged(base: JsonObject, over: JsonObject): JsonObject {
   const both = Object.entries(over).map(([name, value]): [string, JsonValue | undefined] => {
     const before = ownMember(base, name);
@@ -158,11 +157,10 @@ function merged(base: JsonObject, over: JsonObject): JsonObject {
   return { ...base, ...Object.fromEntries(both) };
 }
 
-/** `$${env:` is the text `${env:` itself. */
+/** `$${env:` is an escaped `${env:`. */
 const REFERENCE = /(\$?)\$\{env:([^}]*)\}?/g;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** A text that is to be kept as it is, for the file. */
 export function escaped(value: JsonValue): JsonValue {
   if (typeof value === "string") return value.replaceAll("${env:", () => "$${env:");
   if (Array.isArray(value)) return value.map(escaped);
@@ -170,26 +168,24 @@ export function escaped(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).flatMap(([name, entry]) => (isJsonValue(entry) ? [[name, escaped(entry)]] : [])));
 }
 
-/** Whether any part of a value is a variable. */
 export function holdsReference(value: JsonValue | undefined): boolean {
   return JSON.stringify(value ?? null).includes("${env:");
 }
 
-/** Whether a value is written as a reference, so that the file does not hold it; of a list, each. */
+/** True when the file does not contain the value itself. */
 export function isReference(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.every((item) => isReference(item));
   return typeof value === "string" && (/(^|[^$])\$\{env:/.test(value) || value.startsWith("account:"));
 }
 
-/** Names of the variables that a value is made of. */
 export function variablesIn(value: JsonValue | undefined): readonly string[] {
   if (typeof value === "string") return [...value.matchAll(REFERENCE)].flatMap(([, escape, name = ""]) => (escape === "" ? [name] : []));
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(variablesIn) : [];
 }
 
 /**
- * Variables stand in values that the server keeps for a component, and nowhere else: in the name, the address of the code
- * or a path they would be shown by plans and sent to whoever answers there. Throws PD_BAD_INPUT.
+ * Only props, env and webhook urls may contain variables. Elsewhere, plans would show them or other servers would receive them.
+ * Throws PD_BAD_INPUT.
  */
 function refuseElsewhere({ sources = {}, workflows = {}, webhooks = {}, ...rest }: Project, { path, lineOf }: Origin): void {
   const places: (readonly [place: readonly string[], value: JsonValue | undefined])[] = Object.entries(rest).map(([name, value]) => [[name], value]);

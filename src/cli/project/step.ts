@@ -11,26 +11,26 @@ import { theNamed } from "../../domain/named.ts";
 import { ProjectRoot } from "../../system/project-root.ts";
 
 export type StepKind = "data store" | "source" | "workflow" | "webhook" | "delivery";
-/** `extra`: it is there, and pd.yaml does not have it. */
+/** `extra` means on the server but not in pd.yaml. */
 export type StepAction = "create" | "update" | "unchanged" | "extra" | "delete";
 
-/** What is to be done about one thing, all of it or nothing. */
+/** Performed completely or not at all. */
 export interface Step {
   readonly kind: StepKind;
   readonly name: string;
   readonly action: StepAction;
-  /** Lines that tell what changes; secrets are never in them. */
+  /** Never contain secrets. */
   readonly changes: readonly string[];
-  /** What it may do, or gets to know, that it could not before. Omitted for none. */
+  /** Omitted when the step grants no new rights. */
   readonly rights?: readonly Right[];
   perform(): Promise<unknown>;
 }
 
-/** What a server has, as it was when the plan was made. */
+/** State of the server when the plan was made. */
 export interface Around {
   readonly client: Client;
   readonly folder: string;
-  /** Where the files have to be that pd.yaml names. */
+  /** Files named in pd.yaml must be in it. */
   readonly root: ProjectRoot;
   readonly accounts: readonly AccountRecord[];
   readonly sources: readonly SourceRecord[];
@@ -50,7 +50,7 @@ export async function lookAround(client: Client, folder: string): Promise<Around
 
 export const NOTHING = async (): Promise<void> => {};
 
-/** The account that `account:NAME` stands for. Throws PD_ACCOUNT_NOT_FOUND and PD_AMBIGUOUS. */
+/** Throws PD_ACCOUNT_NOT_FOUND and PD_AMBIGUOUS. */
 export function accountNamed({ accounts }: Pick<Around, "accounts">, word: string, where: string): AccountRecord {
   const found = accounts.find(({ id }) => id === word);
   if (found !== undefined) return found;
@@ -67,7 +67,7 @@ export function accountNamed({ accounts }: Pick<Around, "accounts">, word: strin
   return theNamed(things, word, { attempted: `apply ${where}` }).record;
 }
 
-/** A value as the server keeps it. */
+/** `account:NAME` as the server stores it. */
 export function valueOf(around: Pick<Around, "accounts">, value: JsonValue, where: string): JsonValue {
   if (typeof value !== "string" || !value.startsWith("account:")) return value;
   return { authProvisionId: accountNamed(around, value.slice("account:".length), where).id };

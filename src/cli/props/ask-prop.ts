@@ -12,17 +12,17 @@ import { printNote } from "../reporter.ts";
 import { holdingTerminal, withSpinner } from "../spinner.ts";
 
 const MOST_WORDS = 140;
-/** More of them are searched rather than shown at once. */
+/** Longer lists are searched. */
 const MOST_SHOWN = 12;
 
 interface AskPropSettings {
   readonly signal: AbortSignal | undefined;
-  /** Asks for choices that are not declared. */
+  /** Loads choices that are not declared. */
   readonly load: LoadPage;
   readonly component: AskedComponent;
 }
 
-/** Asks for the value of one prop; `undefined`: it is to have none. Choices are offered where there are any. */
+/** Undefined to leave the prop unset. */
 export async function askProp(cli: CliContext, prop: Question, { signal, load, component }: AskPropSettings): Promise<JsonValue | undefined> {
   const { offers } = kindOfType(prop.type).asking ?? {};
   if (offers === "accounts") return askAccount(cli, component, { prop, signal });
@@ -81,7 +81,6 @@ function choicesOf({ options = [] }: Question): readonly Choice[] {
   return options;
 }
 
-/** Descriptions may be long: the beginning tells what is asked for. */
 function firstWords(description: string): string {
   const [line = ""] = description.split("\n");
   return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS)}…` : line;
@@ -96,7 +95,6 @@ function messageOf(prop: Question): string {
   return `${prop.label ?? prop.name}${parts.length === 0 ? "" : ` (${parts.join("; ")})`}${prop.isKept === true ? " (Enter keeps it)" : ""}`;
 }
 
-/** How a value is written that is no plain text. */
 function formOf(prop: Question): string[] {
   if (choicesOf(prop).length > 0 || prop.remoteOptions === true) return [];
   const form = kindOfType(prop.type).asking?.form?.(prop);

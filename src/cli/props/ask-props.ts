@@ -7,24 +7,20 @@ import type { CliContext } from "../context.ts";
 import { PropWalk } from "./prop-walk.ts";
 
 interface Asking<Value> {
-  /** What was given without asking. */
   readonly props: JsonObject;
   readonly send: (props: JsonObject) => Promise<Value>;
   readonly component: AskedComponent;
-  /** The person is asked from the beginning, about optional props as well; else only for what turns out to be missing. */
+  /** True asks first, also about optional props. False asks only after an error. */
   readonly isGuided: boolean;
-  /** Answers, kept also when a question is taken back. */
+  /** Kept when a question is aborted. */
   readonly answers?: JsonObject;
-  /** Takes a question back: it is no longer the one to ask. */
+  /** Aborts a question. */
   readonly signal?: AbortSignal;
-  /** Told when questions may begin. */
+  /** Called before questions may start. */
   readonly asks?: () => void;
 }
 
-/**
- * Sends a request with the values that were given and answered; what turns out to be missing or wrong is asked for.
- * Without a person at the terminal the error, which says what is missing, stands.
- */
+/** Asks for values that are missing or wrong. When it cannot ask, throws the server's error. */
 export async function askingForProps<Value>(cli: CliContext, flags: { prompt?: boolean | undefined }, asking: Asking<Value>): Promise<Value> {
   const { props, send, component, isGuided, answers = {}, signal, asks } = asking;
   if (!canAsk(cli, flags)) return send(props);
@@ -43,7 +39,7 @@ export async function askingForProps<Value>(cli: CliContext, flags: { prompt?: b
   }
 }
 
-/** Asks for a value of each prop of a source; for one with `isKept` no answer means the value that it has. */
+/** An empty answer keeps a value with `isKept`. */
 export async function askEach(
   cli: CliContext,
   questions: readonly Question[],

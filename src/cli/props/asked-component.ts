@@ -7,19 +7,15 @@ import { kindOfType } from "../../domain/props/kinds.ts";
 import { type AppFacts, findAppOf } from "../accounts/app-facts.ts";
 import type { LoadPage } from "../ask/choices.ts";
 
-/** A component whose props are being set, as the server answers for it. */
 export interface AskedComponent {
-  /** All props that it has with these values. Throws PD_BAD_PROPS, which tells what is missing. */
+  /** Depends on the values. Throws PD_BAD_PROPS. */
   props(given: JsonObject): Promise<readonly PropRecord[]>;
-  /** The server that answers. */
   readonly client: Client;
-  /** What is known of an app that it uses. */
   app(slug: string): Promise<AppFacts>;
-  /** How the choices of a prop are asked for, with the values given so far. */
   choices(prop: PropRecord, given: JsonObject): LoadPage;
 }
 
-/** Code that is not deployed, with its variables; values that are not given are those of a source. */
+/** Missing values are those of the source `source_id`. */
 export interface GivenCode extends CodeParams {
   readonly env?: Record<string, string>;
   readonly source_id?: string;
@@ -37,7 +33,6 @@ export function askedCode(client: Client, code: GivenCode): AskedComponent {
   };
 }
 
-/** A source, whose own values count as well. */
 export function askedSource(client: Client, source: SourceRecord): AskedComponent {
   return {
     client,
@@ -50,7 +45,7 @@ export function askedSource(client: Client, source: SourceRecord): AskedComponen
   };
 }
 
-/** Those that there are; a name that is typed makes another. */
+/** A typed name creates a store. */
 async function dataStores(client: Client): Promise<Pick<ChoicesRecord, "options" | "context">> {
   const stores = await client.dataStores.list();
   return { options: stores.map(({ name }) => ({ label: name, value: name })), context: null };

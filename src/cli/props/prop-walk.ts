@@ -9,28 +9,22 @@ import type { CliContext } from "../context.ts";
 import { printNote } from "../reporter.ts";
 import { holdingTerminal, withSpinner } from "../spinner.ts";
 
-/** What is known of a component's props for the values given so far. */
 interface Known {
   readonly props: readonly PropRecord[];
-  /** What is missing or wrong. */
   readonly problems: readonly PropProblemRecord[];
 }
 
-/**
- * Walks a person through the props of a component, in the order of their declaration: what is required, what else they
- * pick, and then what these values bring with them.
- */
+/** Asks for required props, then for optional ones that the user picks, then for props that these values add. */
 export class PropWalk {
   readonly #cli: CliContext;
   readonly #component: AskedComponent;
   readonly #signal: AbortSignal | undefined;
   readonly #given: JsonObject;
   readonly #answers: JsonObject;
-  /** Optional props that need not be offered again. */
   readonly #offered = new Set<string>();
   readonly #told = new Set<string>();
 
-  /** `answers`: filled in place, so that they outlive a walk that is broken off. */
+  /** `answers` is filled in place, so it survives an aborted walk. */
   constructor(
     cli: CliContext,
     component: AskedComponent,
@@ -43,12 +37,10 @@ export class PropWalk {
     this.#signal = signal;
   }
 
-  /** Given and answered. */
   get values(): JsonObject {
     return { ...this.#given, ...this.#answers };
   }
 
-  /** Asks until the component wants nothing more. */
   async fill(): Promise<void> {
     for (;;) {
       const known = await this.#look();
@@ -56,7 +48,7 @@ export class PropWalk {
     }
   }
 
-  /** Asks for what an error says is missing or wrong. False: asking would not help. */
+  /** Returns false when asking would not help. */
   async mend(error: unknown): Promise<boolean> {
     const known = this.#mendable(error);
     return known !== undefined && this.#ask(known);
@@ -74,14 +66,14 @@ export class PropWalk {
     }
   }
 
-  /** What a PD_BAD_PROPS error tells, if every problem is of something that is missing or was answered. */
+  /** Undefined unless the user can fix every problem. */
   #mendable(error: unknown): Known | undefined {
     const told = badPropsOf(error);
     if (told === undefined || told.problems.length === 0) return undefined;
     return told.problems.every(({ prop, isMissing }) => isMissing === true || prop in this.#answers) ? told : undefined;
   }
 
-  /** False: there was nothing to ask. */
+  /** Returns false when no question was needed. */
   async #ask({ props, problems }: Known): Promise<boolean> {
     for (const { prop, problem = "", isMissing } of problems) if (isMissing !== true) printNote(this.#cli, `${prop} ${problem}`);
     const wanted = new Set([...problems.map(({ prop }) => prop), ...(await this.#offer(props))]);
@@ -92,7 +84,7 @@ export class PropWalk {
     return wanted.size > 0;
   }
 
-  /** Most people leave most of what need not be set, so it is asked for together, once. */
+  /** Most users set few optional props, so all are offered in one question. */
   async #offer(props: readonly PropRecord[]): Promise<string[]> {
     const fresh = props.filter((prop) => isOptional(prop) && this.values[prop.name] === undefined && !this.#offered.has(prop.name));
     if (fresh.length === 0) return [];

@@ -3,10 +3,7 @@ import { type JsonObject, type JsonValue, parseJson } from "../../domain/json.ts
 import { typedValue } from "../ask/answer-check.ts";
 import type { AskedComponent } from "./asked-component.ts";
 
-/**
- * The given values, where those of `--prop` that are written as JSON are that if the prop takes any value. The server
- * takes a text for a text. It is asked for the types only where it matters.
- */
+/** Parses JSON from `--prop` when the prop accepts any value. The server would store it as text. Loads types only when needed. */
 export async function typedProps(
   component: AskedComponent,
   props: JsonObject,
@@ -16,7 +13,7 @@ export async function typedProps(
   const mayBeJson = ([name, value]: readonly [string, JsonValue | undefined]): boolean =>
     names.has(name) && typeof value === "string" && parseJson(value) !== undefined;
   if (!Object.entries(props).some(mayBeJson)) return props;
-  // What is missing is told when the values are sent.
+  // Sending the values reports missing ones.
   const declared = await component.props(props).catch((): readonly PropRecord[] => []);
   const types = new Map(declared.map(({ name, type }) => [name, type]));
   const typed = Object.entries(props).map(([name, value]): [string, JsonValue | undefined] => {

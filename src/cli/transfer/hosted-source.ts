@@ -4,13 +4,12 @@ import type { Connection } from "../../client/connection.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
 import type { TransferWishes } from "./transfer-plan.ts";
 
-/** As many events as the hosted platform keeps (platform.md §1.5). */
+/** The hosted platform keeps 100. */
 const KEPT_EVENTS = 100;
 
-/** What its list tells of a source, as ours does. */
 type HostedSource = Pick<SourceRecord, "id" | "component_id" | "configured_props" | "name_slug" | "name" | "active">;
 
-/** A source of the hosted platform as far as its documented endpoints tell (platform.md §1.3 to §1.5), in the shape of our exports. */
+/** Returns what the documented endpoints have, in our format. */
 export async function exportHosted(connection: Connection, source: HostedSource, { events }: TransferWishes): Promise<ExportedRecord> {
   const read = async (path: string): Promise<readonly JsonObject[]> => recordsIn(await connection.request({ method: "GET", path }));
   const [component = {}] = await read(`/v1/components/${encodeURIComponent(source.component_id)}`);
@@ -48,7 +47,7 @@ export async function exportHosted(connection: Connection, source: HostedSource,
   };
 }
 
-/** What that platform answers is unknown: an envelope holds one record, or a list. */
+/** The exact answer is unknown. An envelope holds one record or a list. */
 function recordsIn(body: JsonValue | undefined): readonly JsonObject[] {
   const data = isJsonObject(body) ? body["data"] : undefined;
   return (Array.isArray(data) ? data : [data ?? null]).filter(isJsonObject);
@@ -71,13 +70,13 @@ function metadataOf(summary: JsonObject) {
   };
 }
 
-/** `{ cron, interval_seconds }` as the platform shows what is given as `{ cron }` or `{ intervalSeconds }`. */
+/** The platform returns a timer's input as `{ cron, interval_seconds }`. */
 function timerInput({ cron, timezone, interval_seconds: seconds }: JsonObject): JsonObject {
   if (cron !== null && cron !== undefined) return { cron, ...(typeof timezone === "string" ? { timezone } : {}) };
   return seconds === null || seconds === undefined ? {} : { intervalSeconds: seconds };
 }
 
-/** Of a value whose prop is not declared any more. */
+/** For a prop that is no longer declared. */
 function guessedType(value: JsonValue | undefined): string {
   if (!isJsonObject(value)) return "any";
   if ("authProvisionId" in value) return "app";

@@ -4,16 +4,15 @@ import { PdError } from "../../domain/errors.ts";
 import { isWorkflowId } from "../../domain/ids.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
 
-/** The folder of a workflow of the hosted platform, as far as its documented interface tells. */
 export interface HostedFolder {
-  /** Name of the folder, as the platform's own export has it. */
+  /** Same as in the platform's own export. */
   readonly name: string;
   readonly files: Readonly<Record<string, string>>;
-  /** What has to be connected, or written, before it runs. */
+  /** Accounts and code that the user must add before it runs. */
   readonly missing: readonly string[];
 }
 
-/** Makes a folder of what `GET /v1/workflows/{id}` tells (workflows.md §3). Throws PD_BAD_INPUT for what is no workflow. */
+/** Takes the answer of `GET /v1/workflows/{id}`. Throws PD_BAD_INPUT when it is not a workflow. */
 export function hostedFolder(id: string, told: JsonValue | undefined): HostedFolder {
   const record = isJsonObject(told) ? told : {};
   if (!isWorkflowId(id)) throw new PdError("PD_BAD_INPUT", `Cannot pull ${JSON.stringify(id)}: it is not the id of a workflow, such as p_abc123`);
@@ -41,10 +40,9 @@ export function hostedFolder(id: string, told: JsonValue | undefined): HostedFol
 /** A step that does nothing would look like one that works. */
 const NO_CODE = "write the code of this step: what was fetched of it has none";
 
-/** An action by its key, or code, which becomes a file of the folder. */
 function stepOf(step: JsonObject, files: Record<string, string>, missing: string[]): JsonObject {
   const namespace = textOf(step["namespace"]) ?? textOf(step["id"]) ?? "step";
-  // It becomes a folder and a part of expressions.
+  // It becomes a folder and part of expressions.
   if (!/^[A-Za-z_$][\w$]{0,99}$/.test(namespace))
     throw new PdError("PD_BAD_INPUT", `Cannot pull the workflow: ${JSON.stringify(namespace)} cannot be the namespace of a step`);
   const [key, code] = [textOf(step["component_key"]), textOf(step["code_raw"])];
@@ -65,7 +63,6 @@ function stepOf(step: JsonObject, files: Record<string, string>, missing: string
   return { namespace, ...(runtime.startsWith("nodejs") ? {} : { runtime }), uses: `./${path}`, ...rest };
 }
 
-/** Values, with the accounts that are told beside them. */
 function propsOf(step: JsonObject, { namespace, missing }: { namespace: string; missing: string[] }): JsonObject {
   const text = textOf(step["configured_props_json"]);
   const given = parseJson(text ?? "{}");
@@ -94,7 +91,7 @@ function triggerOf(trigger: JsonObject, missing: string[]): JsonObject {
   return { id };
 }
 
-/** It may stand in a prop of any name. */
+/** The prop may have any name. */
 function scheduleOf(values: JsonObject): JsonObject | undefined {
   for (const value of [values, ...Object.values(values)]) {
     if (!isJsonObject(value)) continue;

@@ -5,34 +5,28 @@ import type { CarriedSource, ExportedRecord } from "../../api/transfer.ts";
 import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/json.ts";
 import { plainLine } from "../terminal-text.ts";
 
-/** What travels beside code and plain values. */
 export interface TransferWishes {
   readonly secrets: boolean;
   readonly state: boolean;
-  /** The newest so many. */
+  /** Number of newest events. */
   readonly events: number;
 }
 
-/** Before each line of a plan. */
 export const PLAN_SIGNS = { create: "+", update: "~", unchanged: "=" } as const;
 
-/** What a transfer would do about one source. */
 export interface PlannedTransfer {
   readonly slug: string;
   readonly kind: "create" | "update" | "unchanged";
-  /** Lines that tell what changes; they begin with `+`, `-`, `~` or a blank. */
+  /** Each starts with `+`, `-`, `~` or a blank. */
   readonly changes: readonly string[];
-  /** What it may do, or gets to know, that it could not before; all of it comes from the other server. */
+  /** New rights, all from the other server. */
   readonly rights: readonly Right[];
-  /** What is sent to the server. */
   readonly request: CarriedSource;
-  /** Props that can be given. */
   readonly propNames: readonly string[];
-  /** Values that stay behind, so that they have to be there already or be given. */
+  /** Values that are not transferred, so the user must give them. */
   readonly withheld: readonly string[];
 }
 
-/** Compares a source as it comes with the one of its slug, as far as both are known. */
 export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefined): PlannedTransfer {
   const { version: _version, withheld_props: withheldProps, withheld_env: withheldEnv, secret_props: secretProps, prop_names: propNames, ...request } = from;
   const rights = newRights(to === undefined ? [] : rightsOf(to), rightsOf(from));
@@ -40,7 +34,7 @@ export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefine
   if (to === undefined) return { ...shared, kind: "create", changes: [], withheld: [...withheldProps, ...withheldEnv.map((name) => `--env ${name}`)] };
   const hidden = new Set([...secretProps, ...to.secret_props]);
   const kept = new Set(withheldProps);
-  // Values that stay where they are are no difference.
+  // Values that are not transferred are not a difference.
   const before = Object.fromEntries(Object.entries(to.configured_props ?? {}).filter(([name]) => !kept.has(name)));
   const { env = {}, state, max_concurrency: most, allow_run: mayRun } = from;
   const changes = [
@@ -65,12 +59,11 @@ function rightsOf({ allow_run: mayRun, component: { imports = [] }, env = {} }: 
   ];
 }
 
-/** A line when it becomes different. */
 export function memberChange(name: string, before: JsonValue | undefined, after: JsonValue | undefined): string[] {
   return isSameJson(before, after) ? [] : [`~ ${plainLine(name)}: ${shown(before)} → ${shown(after)}`];
 }
 
-/** Secrets and variables are told to change, and never shown. */
+/** Never shows values of secrets and variables. */
 function membersChanges(label: string, ...[before, after, hidden]: [JsonObject, JsonObject, ReadonlySet<string>?]): string[] {
   const value = (name: string, given: JsonValue | undefined): string => (label === "env" || hidden?.has(name) === true ? "…" : shown(given));
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted((a, b) => (a < b ? -1 : 1));
@@ -79,7 +72,7 @@ function membersChanges(label: string, ...[before, after, hidden]: [JsonObject, 
     const name = plainLine(member);
     if (isSameJson(old, next)) return [];
     if (old === undefined) return [`+ ${label} ${name}: ${value(member, next)}`];
-    // What the other side has beside what is sent stays there, but for the store, which is replaced.
+    // The target keeps other members, except in the store, which is replaced.
     if (next === undefined) return label === "state" ? [`- ${label} ${name}: ${value(member, old)}`] : [];
     return [`~ ${label} ${name}: ${value(member, old)} → ${value(member, next)}`];
   });
@@ -93,12 +86,11 @@ function codeChanges(before: CarriedCode, after: CarriedCode): string[] {
 
 const SIGNS = { added: "+", removed: "-", changed: "~" };
 
-/** Changed files as lines for a person. */
 export function fileLines(changes: readonly FileChange[]): string[] {
   return changes.flatMap(({ path, kind, lines }) => [`${SIGNS[kind]} ${plainLine(path)}`, ...lines.map((line) => `    ${plainLine(line)}`)]);
 }
 
-/** As it is saved; without a path it is called as the server calls it. */
+/** The server uses the same path by default. */
 function asCode({ path = "component.js", code: text, files = {}, imports = [] }: CarriedCode): ComponentCode {
   return { path, text, files, imports: imports.map(asCode) };
 }

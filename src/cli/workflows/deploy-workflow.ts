@@ -12,15 +12,15 @@ import { holdingTerminal, withSpinner } from "../spinner.ts";
 import { type WorkflowFolder, noteId } from "./folder.ts";
 import { graphOf } from "./workflow-text.ts";
 
-/** Flags that say what stands for ids that a workflow's file brings from elsewhere. */
+/** Flags that map ids in a workflow's file to things on this server. */
 export interface StandFlags {
-  /** `apn_x=mine` each. */
+  /** Each is `apn_x=mine`. */
   readonly account?: readonly string[] | undefined;
-  /** `dc_x=my-source` each. */
+  /** Each is `dc_x=my-source`. */
   readonly source?: readonly string[] | undefined;
-  /** `ti_x={"cron":"0 8 * * *"}` each. */
+  /** Each is `ti_x={"cron":"0 8 * * *"}`. */
   readonly schedule?: readonly string[] | undefined;
-  /** Any of these, and `ds_x=my-store`, each by what its id begins with. */
+  /** Each is one of these, or `ds_x=my-store`. The prefix of the id decides. */
   readonly map?: readonly string[] | undefined;
   readonly prompt?: boolean | undefined;
 }
@@ -54,7 +54,6 @@ export function standOf({ account = [], source = [], schedule = [], map = [] }: 
   return stand;
 }
 
-/** A sentence for each id that was given a meaning, and that the workflow's file does not have. */
 export function unusedIds(stand: Stand, { name_slug: slug, foreign }: WorkflowRecord): readonly string[] {
   const known = new Set(foreign.map(({ id }) => id));
   const given = Object.values(stand).flatMap((part: Readonly<Record<string, unknown>>) => Object.keys(part));
@@ -62,14 +61,13 @@ export function unusedIds(stand: Stand, { name_slug: slug, foreign }: WorkflowRe
   return given.filter((id) => !known.has(id)).map((id) => `the file of ${slug} has no ${id}: ${there}`);
 }
 
-/** What an id stands for, by what it begins with. */
 const MAPPED: Readonly<Record<string, keyof Stand>> = { apn_: "accounts", ds_: "stores", dc_: "sources", p_: "sources", ti_: "schedules" };
 
 function noteSchedule({ schedules }: Stand, [id, text]: [string, string]): void {
   schedules[id] = scheduleOf(text);
 }
 
-/** A schedule is given as a timer is, or as a cron expression or a number of seconds. */
+/** A timer as JSON, seconds, or a cron expression. */
 export function scheduleOf(text: string): JsonObject {
   const given = text.startsWith("{") ? parseJson(text) : undefined;
   if (isJsonObject(given)) return given;
@@ -82,19 +80,18 @@ interface Sending {
   readonly name?: string | undefined;
   readonly env: Record<string, string>;
   readonly limits?: ProcessLimits;
-  /** Although the folder notes which workflow it is. */
+  /** Ignores the id that the folder notes. */
   readonly isNew?: boolean | undefined;
-  /** What was chosen already, beside what the flags say. */
+  /** Replaces the mapping flags. */
   readonly chosen?: Stand;
 }
 
-/** What became of a folder. */
 export interface Sent {
   readonly workflow: WorkflowRecord;
   readonly isNew: boolean;
 }
 
-/** Deploys the folder, or updates the workflow that it is; a person is asked for accounts that its file names and this server does not know. */
+/** Asks for unknown accounts. */
 export async function sendWorkflow(cli: CliContext, client: Client, { folder, flags, name, env, limits = {}, isNew = false, chosen }: Sending): Promise<Sent> {
   const { files, id } = folder;
   const known = isNew || id === undefined ? undefined : await knownWorkflow(client, id);
@@ -120,7 +117,7 @@ export async function sendWorkflow(cli: CliContext, client: Client, { folder, fl
   }
 }
 
-/** `undefined`: there is none with this id. */
+/** Undefined when no workflow has this id. */
 export async function knownWorkflow(client: Client, id: string): Promise<WorkflowRecord | undefined> {
   return client.workflows.get(id).catch((error: unknown) => {
     if (error instanceof PdError && error.code === "PD_WORKFLOW_NOT_FOUND") return undefined;
@@ -141,7 +138,7 @@ function missingAccounts(error: unknown): readonly MissingAccount[] {
   );
 }
 
-/** Throws PD_ACCOUNT_NOT_FOUND when there is none to choose from. */
+/** Throws PD_ACCOUNT_NOT_FOUND when the app has no account. */
 async function askAccount(cli: CliContext, client: Client, { id, app, steps }: MissingAccount): Promise<string> {
   const known = (await client.accounts.list({ app, limit: 1000 })).data;
   if (known.length === 0)
@@ -151,7 +148,7 @@ async function askAccount(cli: CliContext, client: Client, { id, app, steps }: M
   return holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
 }
 
-/** Asks which data stores are meant that the files name by ids, and that nobody has chosen yet. */
+/** Asks for unmapped data stores in the files. */
 async function askStores(
   cli: CliContext,
   client: Client,
@@ -167,7 +164,6 @@ async function askStores(
   }
 }
 
-/** What was deployed, as it will run, and how to go on with it. */
 export function printSent(cli: CliContext, { workflow, isNew }: Sent): void {
   for (const warning of workflow.warnings) printNote(cli, `Warning: ${warning}`);
   printLine(cli, `${isNew ? "Deployed" : "Updated"} ${workflow.name_slug} (${workflow.id}), version ${workflow.version}`);
@@ -177,7 +173,6 @@ export function printSent(cli: CliContext, { workflow, isNew }: Sent): void {
   printNote(cli, `pd runs ${workflow.name_slug} lists its runs, pd logs ${workflow.name_slug} follows what it does`);
 }
 
-/** Ids of elsewhere that its file has, and what stands for each. */
 function foreignLines(foreign: readonly ForeignId[]): readonly string[] {
   if (foreign.length === 0) return [];
   const rows = foreign.map(({ id, kind, used_by: usedBy, here }) => [id, kind, usedBy.join(", "), here ?? "nothing yet"]);

@@ -27,14 +27,14 @@ interface DevSettings {
   readonly path: string;
   readonly flags: StandFlags & Pick<DevFlags, "name" | "inspect" | "new">;
   readonly env: Record<string, string>;
-  /** PD_HOME of this machine: there is told which session saves what. */
+  /** Contains the save locks. */
   readonly home: string;
-  /** Address of a server elsewhere; empty: that of the home. */
+  /** Address of a remote server, or empty. */
   readonly elsewhere: string;
   readonly stop: AbortController;
 }
 
-/** `pd dev <folder>`: each save becomes the workflow, and the last run goes again from the first step that changed. */
+/** Each save updates the workflow, and reruns the last run from the first changed step. */
 export async function openWorkflowSession(cli: CliContext, settings: DevSettings): Promise<void> {
   const session = new WorkflowSession(cli, settings);
   try {
@@ -50,15 +50,14 @@ class WorkflowSession {
   readonly #watcher: FileWatcher;
   readonly #timeline: Timeline;
   #workflow: WorkflowRecord | undefined;
-  /** What the folder held when it was last taken up, as text to compare. */
+  /** The folder's files at the last save, as JSON. */
   #seen = "";
   #seenFiles: WorkflowFolder["files"] = {};
   readonly #lock: SaveLock;
   readonly #halfSaves = new HalfSaves();
   #isLost = false;
-  /** What was last said to be wrong with the folder. */
   #told = "";
-  /** Set while nothing is deployed yet. */
+  /** Set until the first deploy succeeds. */
   #firstSave: (() => void) | undefined;
 
   constructor(cli: CliContext, settings: DevSettings) {
@@ -98,14 +97,13 @@ class WorkflowSession {
     this.#cli.stdin.pause();
   }
 
-  /** A folder that cannot run yet is shown what is wrong with it, and the next save is tried. */
   async #attachOrWait(): Promise<void> {
     const { stop } = this.#settings;
     const saved = new Promise<void>((resolve) => {
       this.#firstSave = resolve;
       stop.signal.addEventListener("abort", () => resolve(), { once: true });
     });
-    // Whatever else is wrong with the folder may be mended in it.
+    // Any file of the folder may contain the fix.
     if (this.#workflow === undefined) this.#watcher.watch([join(this.#settings.path, "workflow.yaml")], [this.#settings.path]);
     try {
       await makeHome(this.#settings.home);
@@ -121,7 +119,7 @@ class WorkflowSession {
     await saved;
   }
 
-  /** A folder that another session saves is watched only. */
+  /** Only watches a folder that another session saves. */
   async #attach(folder: WorkflowFolder): Promise<void> {
     const { id } = folder;
     const { client, flags } = this.#settings;
@@ -136,13 +134,12 @@ class WorkflowSession {
     if (this.#cli.isJson) printJson(this.#cli, { ...workflow, saved_by_another: true });
   }
 
-  /** Whoever watched saves as soon as the other session has ended. */
   async #mayTakeOver(): Promise<boolean> {
     const workflow = this.#workflow;
     if (workflow === undefined || this.#lock.isHeld) return true;
     if (!this.#lock.hold(workflow.id)) return false;
     printNote(this.#cli, "The other pd dev has ended: this one saves from now on");
-    // What the other one saved last is not new: it went again then. That a server does not answer is told by the save.
+    // The other session has already rerun its last save. If the server does not answer, the next save reports it.
     this.#workflow = (await knownWorkflow(this.#settings.client, workflow.id).catch(() => undefined)) ?? workflow;
     return true;
   }
@@ -163,7 +160,7 @@ class WorkflowSession {
 
   async #send(folder: WorkflowFolder, isNew = false): Promise<void> {
     const { client, flags, env } = this.#settings;
-    // Another session may have noted another one in the folder.
+    // Another session may have noted another id.
     const own = { ...folder, id: this.#workflow?.id ?? folder.id };
     const sent = await sendWorkflow(this.#cli, client, { folder: own, flags, env, name: flags.name, isNew });
     const isFirst = this.#workflow === undefined;
@@ -187,17 +184,17 @@ class WorkflowSession {
     await this.#save(folder);
   }
 
-  /** An editor may be half-way through a save, in which a file is gone. What else is wrong with the folder is said once. */
+  /** A file may be missing during a save. Other problems are printed once. */
   #tellOnce(error: unknown): undefined {
     if (codeOf(error) === "ENOENT") return;
-    // What mends it may lie where nothing is watched.
+    // The fix may be outside the watched folders.
     this.#watcher.lookAgain(RETRY_MS);
     if (messageOf(error) === this.#told) return;
     this.#told = messageOf(error);
     printError(this.#cli, error);
   }
 
-  /** Whatever is wrong is shown, and the version before goes on. */
+  /** After an error, the previous version keeps running. */
   async #save(folder: WorkflowFolder): Promise<void> {
     const before = this.#workflow?.version;
     try {
@@ -218,7 +215,6 @@ class WorkflowSession {
     this.#watcher.lookAgain(RETRY_MS);
   }
 
-  /** The last run goes again from the first step that changed, with what those before it have left. */
   async #goAgain(): Promise<void> {
     const { client, stop } = this.#settings;
     const [last] = this.#workflow === undefined ? [] : await client.workflows.runs(this.#workflow.id, { limit: 1 });
@@ -262,7 +258,7 @@ class WorkflowSession {
   }
 }
 
-/** The note of the id is written by a deploy, and changes nothing. */
+/** A deploy writes the id, which is not a change. */
 function textOf({ files: { ".workflow.state": _id, ...files } }: WorkflowFolder): string {
   return JSON.stringify(files);
 }

@@ -7,14 +7,14 @@ import { readStable, writeWhole } from "../../system/whole-files.ts";
 
 const WORKFLOW_FILE = "workflow.yaml";
 const STATE_FILE = ".workflow.state";
-/** What steps are made of; other files of the folder stay where they are. */
+/** Files that steps use. Others are not read. */
 const CODE = /(?:\.(?:[mc]?[jt]sx?|json|py)|(?:^|\/)requirements\.txt)$/;
 const SKIPPED = new Set(["node_modules", "__pycache__"]);
 const MOST_FILES = 2000;
 const MOST_FOLDERS = 2000;
 const MOST_BYTES = 10 * 1024 * 1024;
 
-/** The folder of a workflow that is meant; `undefined`: something else is. */
+/** Undefined when the target is not a workflow. */
 export async function workflowFolderOf(target: string): Promise<string | undefined> {
   const folder = basename(target) === WORKFLOW_FILE ? dirname(target) : target;
   const found = await stat(join(folder, WORKFLOW_FILE)).catch(() => undefined);
@@ -23,17 +23,16 @@ export async function workflowFolderOf(target: string): Promise<string | undefin
 
 export interface WorkflowFolder {
   readonly path: string;
-  /** Path from the folder → text. */
   readonly files: Record<string, string>;
-  /** Paths of the folders in which such files may come to be: itself and what is in it. */
+  /** Folders in which new files may appear. */
   readonly folders: readonly string[];
-  /** That the hosted export, or an earlier deploy, has noted. */
+  /** Noted by the hosted export or an earlier deploy. */
   readonly id: string | undefined;
 }
 
 /**
- * Reads what a workflow is made of. `root`: where its files have to be; when omitted, the project that the folder is in.
- * Throws PD_BAD_INPUT for more than a workflow can be, and for a link that leads out of the project.
+ * Its files must be under `root`, by default the project of the folder. Throws PD_BAD_INPUT above the limits, and for a link that leads out of the
+ * project.
  */
 export async function readWorkflowFolder(path: string, root?: ProjectRoot): Promise<WorkflowFolder> {
   const project = root ?? (await ProjectRoot.of(path));
@@ -52,21 +51,21 @@ export async function readWorkflowFolder(path: string, root?: ProjectRoot): Prom
   return { path, files, folders, id: isWorkflowId(noted) ? noted : undefined };
 }
 
-/** Also those that a link leads to. `folders` gets each folder on the way. `above`: where those that it lies in really are. */
+/** Follows links. `folders` receives each visited folder. `above` holds the real paths of the parents. */
 async function* filesIn(
   folder: string,
   { project, folders }: { project: ProjectRoot; folders: string[] },
   above: readonly string[] = [],
 ): AsyncGenerator<string> {
   const place = await project.place(folder);
-  // A link that leads back.
+  // The link leads back.
   if (above.includes(place)) return;
   if (folders.length >= MOST_FOLDERS) throw tooLarge(folders[0] ?? folder);
   folders.push(folder);
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
-    // A link to nothing is as good as none: whoever imports it is told.
+    // A broken link is ignored. Code that imports it fails.
     const found = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
     if (found?.isDirectory() === true && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) yield* filesIn(path, { project, folders }, [...above, place]);
     if (found?.isFile() === true) yield path;
@@ -83,7 +82,7 @@ function tooLarge(path: string): PdError {
   );
 }
 
-/** Notes the id, so that the next deploy finds the workflow again. A link in the place of the file is replaced, not followed. */
+/** Replaces a link instead of following it. */
 export async function noteId({ path }: Pick<WorkflowFolder, "path">, id: string): Promise<void> {
   if (!isWorkflowId(id)) throw new PdError("PD_SERVER_UNREACHABLE", `Cannot note ${JSON.stringify(id)} in ${STATE_FILE}: it is not the id of a workflow`);
   const text = `# Written by pd deploy; it tells which workflow this folder is.\nschema: workflow.state/2022.04\nid: ${id}\n`;

@@ -17,17 +17,13 @@ export interface WorkflowTransfer {
   readonly env: Record<string, string>;
 }
 
-/** What a transfer would change, as it is shown. */
 export interface PlannedWorkflow {
   readonly slug: string;
   readonly kind: "create" | "update" | "unchanged";
   carryOut(): Promise<void>;
 }
 
-/**
- * From one of our servers to another: files, name and whether it is active; accounts are those of the other one, and
- * variables are given. Under the same id.
- */
+/** Between our servers, under the same id. Accounts are those of the target. Variables must be given. */
 export async function planWorkflow(
   cli: CliContext,
   { origin, target }: { origin: Client; target: Client },
@@ -58,14 +54,13 @@ export async function planWorkflow(
   };
 }
 
-/** What becomes different of one that is there, beside its files. */
 function recordChanges(from: WorkflowRecord, before: WorkflowRecord | undefined, env: readonly string[]): readonly string[] {
   const given = env.map((name) => `${before?.env.includes(name) === true ? "~" : "+"} env ${name}: …`);
   if (before === undefined) return given;
   return [...memberChange("name", before.name, from.name), ...memberChange("active", before.active, from.active), ...given];
 }
 
-/** The same one, or one that has its slug. */
+/** Finds a workflow with the same id or slug. */
 async function known(client: Client, { id, name_slug: slug }: WorkflowRecord): Promise<WorkflowRecord | undefined> {
   for (const name of [id, slug]) {
     const found = await client.workflows.get(name).catch((error: unknown) => {
@@ -77,7 +72,7 @@ async function known(client: Client, { id, name_slug: slug }: WorkflowRecord): P
   return undefined;
 }
 
-/** From the hosted platform into a folder beside the others of this one: nothing is deployed yet. */
+/** Writes a new folder, which is not deployed. */
 export async function writeHostedWorkflow(cli: CliContext, origin: Client, { id, orgId }: { id: string; orgId: string | undefined }): Promise<void> {
   const query = orgId === undefined ? "" : `?org_id=${encodeURIComponent(orgId)}`;
   const told = await origin.connection.request({ method: "GET", path: `/v1/workflows/${encodeURIComponent(id)}${query}` });

@@ -5,7 +5,7 @@ import type { Client } from "../../client/client.ts";
 const FIRST_LOOK_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
 
-/** The run once it has ended or waits. */
+/** Resolves when the run has ended or waits. */
 export async function untilRest(client: Client, { id }: RunRecord, signal?: AbortSignal): Promise<RunRecord> {
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
     const run = await client.workflows.run(id);

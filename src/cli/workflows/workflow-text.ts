@@ -2,7 +2,6 @@ import { unsentMails } from "../../domain/mail.ts";
 import type { RunRecord, RunStepRecord, StepShape, WorkflowRecord } from "../../api/workflows.ts";
 import { fields, localTime } from "../reporter.ts";
 
-/** What `pd describe` tells of a workflow: facts, then a picture of its steps. */
 export function describedWorkflow(record: WorkflowRecord): string {
   const { concurrency, queue, throttle, retries, timeout, record: records } = record.settings;
   const facts = fields([
@@ -34,7 +33,7 @@ function runCounts({ runs }: WorkflowRecord): string {
   return counted.length === 0 ? "none yet" : counted.map(([state, count]) => `${count} ${state}`).join(", ");
 }
 
-/** The steps in the order in which they run, branches and loops set in. */
+/** Branches and loops are indented. */
 export function graphOf({ triggers, steps }: Pick<WorkflowRecord, "triggers" | "steps">): string[] {
   const heads = triggers.map((trigger) => {
     const { kind, id, endpoint_url: url, emitter, event_name: channel, configured_props: props } = trigger;
@@ -62,7 +61,6 @@ function detailOf({ kind, value, component_key: key, component_path: path, saved
 
 const SIGNS: Readonly<Record<RunRecord["state"], string>> = { running: "▶", waiting: "◷", succeeded: "✔", failed: "✖", cancelled: "⊘" };
 
-/** One line a run. */
 export function runLine({ id, state, version, started_at_ms: at, ended_at_ms: end, failure, reason, rerun_of: of, trigger }: RunRecord): string {
   const took = end === undefined ? "" : ` ${end - at} ms`;
   const why = failure === undefined ? (reason ?? "") : `${failure.namespace}: ${failure.message}`;
@@ -72,7 +70,6 @@ export function runLine({ id, state, version, started_at_ms: at, ended_at_ms: en
 
 const STEP_SIGNS: Readonly<Record<RunStepRecord["state"], string>> = { done: "✔", "not sent": "!", failed: "✖", waiting: "◷", again: "↻", begun: "▶" };
 
-/** A step of a run with what it left, and why it waits or failed. */
 export function stepLines({
   path,
   namespace,
