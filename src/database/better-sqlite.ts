@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
@@ -31,7 +31,7 @@ function installed(): Installed {
   const manifest = require.resolve("better-sqlite3/package.json");
   const nativeBinding = join(dirname(manifest), "build", "Release", "better_sqlite3.node");
   const found = statSync(nativeBinding, { throwIfNoEntry: false });
-  const mark = found === undefined ? "none" : [nativeBinding, found.dev, found.ino, found.mtimeMs].join(" ");
+  const mark = found === undefined ? "none" : [realpathSync(nativeBinding), found.dev, found.ino, found.mtimeMs].join(" ");
   requireLoaded(mark, nativeBinding);
   const { name, version }: typeof builtWith = require(manifest);
   const BuiltIn: unknown = Sqlite;

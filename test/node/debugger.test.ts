@@ -232,8 +232,8 @@ describe("pd dev --inspect", () => {
   });
 
   it("lets deadlines stand still while it is paused", async () => {
-    const home = await PdHome.make();
-    const session = await startSession(home, ["--timeout", "1"]);
+    const home = await PdHome.make({ PD_TIMEOUT: "1" });
+    const session = await startSession(home);
     const client = await connect(session);
     await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
     const answered = answer(session.endpoint);
@@ -391,12 +391,12 @@ describe("a component beside the one that is debugged", () => {
   });
 
   it("cannot make time stand still by itself, nor does a debugger that has left", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.make({ PD_TIMEOUT: "1" });
     const looping = source("is").replace(
       "const doubled",
       `if (event.query["amount"] === "13") { require("node:fs").writeSync(5, '{"method":"Debugger.paused","params":{}}\\n'); for (;;); }\n    const doubled`,
     );
-    const session = await startSession(home, ["--timeout", "1"], looping);
+    const session = await startSession(home, [], looping);
     const client = await connect(session);
     await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE });
     const first = answer(session.endpoint);

@@ -11,7 +11,6 @@ import type { Log } from "../../src/ports/log.ts";
 import { belt } from "../../src/sandbox/enclosure.ts";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
 import type { ToChild, ToHost } from "../../src/sandbox/protocol.ts";
-import { compiledModules } from "../../src/sandbox/snapshot-code.ts";
 import { makeSnapshot } from "../../src/sandbox/startup-snapshot.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
@@ -179,19 +178,6 @@ describe("a process that starts from a snapshot", () => {
     // Each process compiles its start code and the component.
     expect(compiled).toEqual(expect.arrayContaining(["refuseLocalSockets", "run"]));
     expect(compiled.filter((name) => ["describeComponent", "buildInstance", "emitOf", "jsonText", "takePart", "#load", "#run"].includes(name))).toEqual([]);
-  });
-
-  it("keeps code of Node's modules only when they are not in its memory, and may be loaded later", async () => {
-    const { folder, runner } = await setUp({ snapshotAfterMs: 0 });
-    await runner.whenQuick;
-    const [name] = (await readdir(join(folder, "run"))).filter((name) => existsSync(join(folder, "run", name, "child.blob")));
-    const bytes = await readFile(join(folder, "run", name ?? "", "child.blob"));
-    const found = compiledModules({ length: bytes.length, read: (place, into) => into.subarray(0, bytes.copy(into, 0, place)) });
-    const names = new Set(found?.modules.map(({ name }) => name));
-    const kept = ["internal/http2/core", "internal/deps/undici/undici", "zlib"];
-    const inMemory = ["internal/errors", "fs", "stream", "events", "internal/url"];
-    const neverLoaded = ["internal/main/repl", "internal/bootstrap/node", "internal/deps/acorn/acorn/dist/acorn", "repl", "test"];
-    expect([...kept, ...inMemory, ...neverLoaded].filter((name) => names.has(name))).toEqual(kept);
   });
 
   it("has its own time, randomness and folder", async () => {

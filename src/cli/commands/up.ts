@@ -7,7 +7,6 @@ import { type Runtime, startRuntime } from "../../runtime.ts";
 import { closeInheritedFiles } from "../../system/inherited-files.ts";
 import { streamLog } from "../../system/log.ts";
 import { AFTER_START_MS, collectWhenQuiet } from "../../system/quiet-heap.ts";
-import { boundHeap } from "../../system/heap-bounds.ts";
 import { TerminalWriter } from "../../system/terminal-writer.ts";
 import type { CliContext } from "../context.ts";
 import { settingsOf } from "../settings-of.ts";
@@ -37,7 +36,6 @@ export async function serve(cli: CliContext): Promise<number> {
 
 async function runServer(cli: CliContext, settings: Settings, { isShared }: { isShared: boolean }): Promise<number> {
   closeInheritedFiles();
-  boundHeap();
   const stop = abortOnStop();
   const [out, err] = [outputOf(cli.stdout), outputOf(cli.stderr)];
   const log = streamLog(err);

@@ -1,6 +1,5 @@
 /** Builds the startup snapshot, which saves half of a start: loading the modules. Each start restores what Node leaves out of it. */
 import { once } from "node:events";
-import { writeSync } from "node:fs";
 import { Module } from "node:module";
 import { dirname } from "node:path";
 import { Duplex } from "node:stream";
@@ -21,12 +20,7 @@ startupSnapshot.setDeserializeMainFunction(() => {
   begin();
 });
 
-void compileForCalls().then(tellModules);
-
-/** Prints the loaded modules. The snapshot contains their code twice, and its maker removes one copy. */
-function tellModules(): void {
-  writeSync(1, String(Reflect.get(process, "moduleLoadList")));
-}
+void compileForCalls();
 
 /** Functions that have run stay compiled in the snapshot, which saves a tenth of a start. */
 async function compileForCalls(): Promise<void> {
