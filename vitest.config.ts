@@ -28,15 +28,15 @@ export default defineConfig({
   test: {
     maxWorkers: 3,
     projects: [
-      { test: { ...shared, name: "promises", include: ["test/**/*.test.ts"], exclude: Object.values(ELSEWHERE).flat() } },
+      { test: { ...shared, name: "promises", include: ["test/**/*.test.ts"], exclude: [...Object.values(ELSEWHERE).flat(), "test/attack/**"] } },
       ...Object.entries(ELSEWHERE).map(([name, [folder]]) => ({ test: { ...shared, name, include: [`${folder}/*.test.ts`] } })),
       {
         test: {
           ...patient,
           env,
           name: "attack",
-          include: ["attack/**/*.test.ts"],
-          globalSetup: ["test/support/leftovers.ts", "attack/installed.ts"],
+          include: ["test/attack/**/*.test.ts"],
+          globalSetup: ["test/support/leftovers.ts", "test/attack/installed.ts"],
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },

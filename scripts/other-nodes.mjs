@@ -53,7 +53,7 @@ const failed = versions.filter((version) => {
   const run = (args) => spawnSync(node, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args], { cwd: root, env, stdio: "inherit" }).status === 0;
   const areKept = run([...PROJECTS, ...(isSmoke ? SMOKE : ALL)]);
   // Attacks component processes too, because each Node version has different modules and flags.
-  return !run(["--project", "attack", "attack/other-nodes.test.ts"]) || !areKept;
+  return !run(["--project", "attack", "test/attack/other-nodes.test.ts"]) || !areKept;
 });
 if (failed.length > 0) console.log(`failed on Node ${failed.join(", ")}`);
 process.exit(failed.length === 0 ? 0 : 1);

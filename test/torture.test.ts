@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { FAULTS } from "../torture/fault-list.ts";
+import { FAULTS } from "./torture/fault-list.ts";
 
 describe("a deliberate fault", () => {
   it.each(FAULTS.map(({ name, file, find }) => [name, file, find] as const))("has its place in the program: %s", (_name, file, find) => {

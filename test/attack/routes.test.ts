@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { TestServer } from "../test/support/runtime.ts";
+import type { TestServer } from "../support/runtime.ts";
 import { startAttacked } from "./attacked-server.ts";
 
 const ODD = [

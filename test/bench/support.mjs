@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export const pd = join(import.meta.dirname, "..", "bin", "pd.cjs");
+export const pd = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 export const folder = mkdtempSync(join(tmpdir(), "headwater-bench-"));
 export const env = { ...process.env, PD_HOME: join(folder, "home"), PD_PORT: "0", PD_ENDPOINT_PORT: "0", NO_COLOR: "1" };
 // This variable slows each start of Node by tens of milliseconds.

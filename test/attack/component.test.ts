@@ -4,8 +4,8 @@ import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promise
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { temporaryFolder } from "../test/support/home.ts";
-import { type TestServer, eventually } from "../test/support/runtime.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { type TestServer, eventually } from "../support/runtime.ts";
 import { startAttacked } from "./attacked-server.ts";
 import { HARMLESS, HARMLESS_ANSWERS } from "./harmless.ts";
 

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { type GivenSettings, SETTINGS } from "../src/config.ts";
-import { isRecord } from "../src/domain/json.ts";
-import { temporaryFolder } from "../test/support/home.ts";
-import { type RunningServer, TestServer } from "../test/support/runtime.ts";
+import { type GivenSettings, SETTINGS } from "../../src/config.ts";
+import { isRecord } from "../../src/domain/json.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { type RunningServer, TestServer } from "../support/runtime.ts";
 
 export interface Attacked {
   readonly server: TestServer;

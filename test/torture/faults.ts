@@ -36,7 +36,7 @@ function broken({ name, file, find, put, breaks }: Fault): { readonly found: rea
     // Some faults only show when a kill comes at the right moment, so each attempt is longer.
     for (let tries = 1; ; tries++) {
       const words = ["--program", copy, "--minutes", String(Number(values.minutes) * tries), "--seed", String(Number(values.seed) + tries)];
-      const lines = run(["scripts/run.mjs", "torture/main.ts", ...words], source).split("\n");
+      const lines = run(["scripts/run.mjs", "test/torture/main.ts", ...words], source).split("\n");
       const found = lines.filter((line) => line.startsWith("BROKEN: "));
       if (tries === MOST_TRIES || found.some((line) => breaks.test(line))) return { found, tries };
     }

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TestProject } from "vitest/node";
-import build from "../test/support/build.ts";
+import build from "../support/build.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {

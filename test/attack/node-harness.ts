@@ -3,10 +3,10 @@ import { mkdtempSync, mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ProcessRunner } from "../src/sandbox/process-runner.ts";
-import { openEnclosure } from "../src/sandbox/wall.ts";
-import { systemClock } from "../src/system/clock.ts";
-import { silentLog } from "../src/system/log.ts";
+import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
+import { openEnclosure } from "../../src/sandbox/wall.ts";
+import { systemClock } from "../../src/system/clock.ts";
+import { silentLog } from "../../src/system/log.ts";
 
 const [entry = "", sandbox = "", code = ""] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "node-harness-"));

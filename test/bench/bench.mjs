@@ -27,7 +27,7 @@ for (const name of wanted.length === 0 ? PARTS : wanted) {
   }
   console.log(`   (${name}: ${Math.round((performance.now() - began) / 1000)} s)`);
 }
-const file = join(import.meta.dirname, "..", "build", "bench.json");
+const file = join(import.meta.dirname, "..", "..", "build", "bench.json");
 mkdirSync(join(file, ".."), { recursive: true });
 writeFileSync(file, `${JSON.stringify({ machine, results }, null, 2)}\n`);
 console.log(`Written to ${file}`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { plot } from "../plot.mjs";
 import { api, env, folder, load, median, memoryOf, quantile, round, run, sleep } from "../support.mjs";
 
-const PLACE = join(import.meta.dirname, "..", "..", "docs");
+const PLACE = join(import.meta.dirname, "..", "..", "..", "docs");
 const SIZES = [100, 1000, 50_000];
 const SOURCES = [1, 200, 1000];
 const EVENTS = [10_000, 100_000, 1_000_000];

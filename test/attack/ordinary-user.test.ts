@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../test/support/home.ts";
+import { temporaryFolder } from "../support/home.ts";
 import { startAttacked } from "./attacked-server.ts";
 import { HARMLESS, HARMLESS_ANSWERS } from "./harmless.ts";
 

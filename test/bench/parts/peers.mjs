@@ -7,7 +7,7 @@ import { env, folder, load, median, memoryOf, quantile, round, run, sleep } from
 
 /** Only the bench installs them. */
 const VERSIONS = { nodemon: "3.1.14", "vite-node": "6.0.0", "node-red": "4.1.15", miniflare: "4.20260317.2" };
-const PLACE = join(import.meta.dirname, "..", "..", "build", "peers");
+const PLACE = join(import.meta.dirname, "..", "..", "..", "build", "peers");
 const SAVES = 15;
 
 /** Measures other programs on this machine. They answer without storing anything, while ours first writes run, event and log to disk. */

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../test/support/home.ts";
-import type { DeployedSource, TestServer } from "../test/support/runtime.ts";
+import { temporaryFolder } from "../support/home.ts";
+import type { DeployedSource, TestServer } from "../support/runtime.ts";
 import { startAttacked } from "./attacked-server.ts";
 
 const raw = (message: string): string => `require("node:fs").writeSync(3, ${message} + "\\n");`;

@@ -8,7 +8,7 @@ import { HARMLESS, HARMLESS_ANSWERS } from "./harmless.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const VERSIONS = (process.env["ATTACK_NODES"] ?? "").split(",").filter((version) => version !== "");
-const ROOT = join(import.meta.dirname, "..");
+const ROOT = join(import.meta.dirname, "..", "..");
 
 const ATTEMPTS = `
   import fs from "node:fs"; import os from "node:os"; import v8 from "node:v8"; import { createRequire } from "node:module";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../src/domain/json.ts";
-import type { TestServer } from "../test/support/runtime.ts";
-import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../test/support/workflows.ts";
-import { eventually } from "../test/support/eventually.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import type { TestServer } from "../support/runtime.ts";
+import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
+import { eventually } from "../support/eventually.ts";
 import { startAttacked } from "./attacked-server.ts";
 
 async function works(server: TestServer): Promise<void> {

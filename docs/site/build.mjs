@@ -1,10 +1,10 @@
-// Builds the documentation site out of README, docs and what the commands declare: node site/build.mjs [folder]. A link that leads nowhere fails it.
+// Builds the documentation site out of README, docs and what the commands declare: node docs/site/build.mjs [folder]. A link that leads nowhere fails it.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vitepress";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "..", "..");
 // Below the generator, whose packages the pages import.
 const source = join(import.meta.dirname, "build");
 const target = resolve(process.argv[2] ?? join(root, "build", "site"));
@@ -12,7 +12,8 @@ const target = resolve(process.argv[2] ?? join(root, "build", "site"));
 rmSync(source, { recursive: true, force: true });
 mkdirSync(join(source, ".vitepress"), { recursive: true });
 cpSync(join(import.meta.dirname, "config.mjs"), join(source, ".vitepress", "config.mjs"));
-cpSync(join(root, "docs"), join(source, "docs"), { recursive: true });
+const docs = join(root, "docs");
+for (const name of readdirSync(docs).filter((file) => file !== "site")) cpSync(join(docs, name), join(source, "docs", name), { recursive: true });
 for (const name of readdirSync(root).filter((file) => file.endsWith(".md"))) cpSync(join(root, name), join(source, name === "README.md" ? "index.md" : name));
 for (const path of readdirSync(source, { recursive: true }).filter((file) => file.endsWith(".md"))) {
   const text = readFileSync(join(source, path), "utf8");

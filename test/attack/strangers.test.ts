@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { eventually } from "../test/support/eventually.ts";
-import { Gate } from "../test/support/gate.ts";
-import type { TestServer } from "../test/support/runtime.ts";
-import { codeStep, deployWorkflow, workflowOf } from "../test/support/workflows.ts";
+import { eventually } from "../support/eventually.ts";
+import { Gate } from "../support/gate.ts";
+import type { TestServer } from "../support/runtime.ts";
+import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 import { startAttacked } from "./attacked-server.ts";
 
 const PLAIN = 'export default { name: "p", version: "1", run() { return "fine"; } };';
