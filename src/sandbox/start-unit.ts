@@ -29,9 +29,9 @@ export async function startUnit(load: (tries: number) => Promise<ProcessUnit | F
     const isKilled = endedBy === "SIGKILL";
     const mayGoOn = tries < (isKilled ? MOST_STARTS : 2) && (isKilled || endedBy !== null || "error" in loaded);
     if (mayGoOn && !context.isStopping()) continue;
-    if (isKilled) throw new PdError("PD_INTERRUPTED", `Cannot load the component: its process was killed, ${tries} times`);
+    if (isKilled) throw new PdError("PD_INTERRUPTED", `Cannot load the component: its process was killed ${tries} times`);
     if ("outcome" in loaded) throw loadFailed(loaded.outcome, context);
-    if (loaded.error instanceof PdError && loaded.error.code === "PD_STOPPING") throw loaded.error;
+    if (loaded.error instanceof PdError) throw loaded.error;
     const reason = messageOf(loaded.error);
     throw new PdError(isDiskProblem(loaded.error) ? "PD_NOT_STORED" : "PD_FAILED", `Cannot start a process for the component: ${reason}`, {
       cause: loaded.error,
@@ -47,6 +47,6 @@ function signalOf(failed: FailedLoad | { readonly error: unknown }): string | nu
 
 function loadFailed(outcome: Outcome, context: StartTries): PdError {
   const reason = describeOutcome(outcome);
-  const fix = outcome.kind === "timed-out" ? "Move what takes long, or waits, out of the module's own lines into run or a hook" : context.explain(reason);
+  const fix = outcome.kind === "timed-out" ? "Move slow or waiting code from the top level of the module into run or a hook" : context.explain(reason);
   return new PdError("PD_LOAD_FAILED", `Cannot load the component: ${reason}`, { details: outcomeDetails(outcome), ...(fix === undefined ? {} : { fix }) });
 }

@@ -128,7 +128,7 @@ describe("pd push", () => {
     const { home, there } = await twoServersApart();
     await deployCounter(home);
     const first = await home.pd("push", "counter", "--to", "there");
-    expect(first).toMatchObject({ code: 1, stdout: expect.stringContaining("! stays behind: token"), stderr: expect.stringContaining("token is required") });
+    expect(first).toMatchObject({ code: 1, stdout: expect.stringContaining("! not transferred: token"), stderr: expect.stringContaining("token is required") });
     expect(await home.json("list", "-p", "there")).toEqual([]);
     const pushed = await home.pd("push", "counter", "--to", "there", "--with-secrets");
     expect(pushed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\+ counter\nCreated counter \(dc_\w+\)\n$/) });
@@ -148,7 +148,7 @@ describe("pd push", () => {
     const { home } = await twoServers();
     const file = await deployCounter(home);
     await home.pd("push", "counter", "--to", "there", "--with-secrets");
-    expect((await home.pd("push", "--all", "--to", "there")).stdout).toBe("= counter (nothing changes)\n");
+    expect((await home.pd("push", "--all", "--to", "there")).stdout).toBe("= counter (unchanged)\n");
     await home.file("counter.mjs", code("2"));
     await home.pd("update", "counter", "--code", file, "--prop", "step=3");
     const plan = await home.pd("push", "counter", "--to", "there", "--dry-run");
@@ -251,7 +251,7 @@ describe("a workflow", () => {
     for (const [path, text] of Object.entries({ ...FLOW, "only.mjs": "export default async () => process.env.WORD ?? 'none';\n" }))
       await home.file(join("flow", path), text);
     await home.pd("deploy", join(home.folder, "flow"), "--env", "WORD=here");
-    expect((await home.pd("push", "flow", "--to", "there")).stdout).toContain("! stays behind: --env WORD");
+    expect((await home.pd("push", "flow", "--to", "there")).stdout).toContain("! not transferred: --env WORD");
     expect((await home.pd("push", "flow", "--to", "there", "--env", "WORD=there")).stdout).toContain("+ env WORD: …");
     expect((await home.pd("run", "flow", "-p", "there")).stdout).toContain('$return_value: "there"');
     await home.pd("update", "flow", "--deactivate");
@@ -269,12 +269,12 @@ describe("a workflow", () => {
       const { code: exit, stderr } = await home.pd("push", name, "--to", "there", ...flags);
       return [exit, stderr.split("\n")[0]];
     };
-    expect(await refused("flow", "--with-state")).toEqual([2, "Error: Cannot use --with-state: nothing that is transferred takes it"]);
-    expect(await refused("flow", "--with-secrets")).toEqual([2, "Error: Cannot use --with-secrets: nothing that is transferred takes it"]);
-    expect(await refused("flow", "--events", "5")).toEqual([2, "Error: Cannot use --events: nothing that is transferred takes it"]);
-    expect(await refused("flow", "--prop", "a=1")).toEqual([2, "Error: Cannot use --prop: nothing that is transferred takes it"]);
-    expect(await refused("counter", "--account", "apn_a=mine")).toEqual([2, "Error: Cannot use --account: nothing that is transferred takes it"]);
-    expect(await refused("counter", "--schedule", "ti_a=60")).toEqual([2, "Error: Cannot use --schedule: nothing that is transferred takes it"]);
+    expect(await refused("flow", "--with-state")).toEqual([2, "Error: Cannot use --with-state: it applies to nothing that is transferred"]);
+    expect(await refused("flow", "--with-secrets")).toEqual([2, "Error: Cannot use --with-secrets: it applies to nothing that is transferred"]);
+    expect(await refused("flow", "--events", "5")).toEqual([2, "Error: Cannot use --events: it applies to nothing that is transferred"]);
+    expect(await refused("flow", "--prop", "a=1")).toEqual([2, "Error: Cannot use --prop: it applies to nothing that is transferred"]);
+    expect(await refused("counter", "--account", "apn_a=mine")).toEqual([2, "Error: Cannot use --account: it applies to nothing that is transferred"]);
+    expect(await refused("counter", "--schedule", "ti_a=60")).toEqual([2, "Error: Cannot use --schedule: it applies to nothing that is transferred"]);
     expect(await refused("cuonter", "--account", "apn_a=mine")).toEqual([1, expect.stringContaining("cuonter")]);
     expect(await refused("counter", "--events", "-1")).toEqual([2, expect.stringContaining('Cannot use --events "-1"')]);
     expect(await home.json("list", "-p", "there")).toEqual([]);
@@ -302,7 +302,7 @@ describe("a workflow", () => {
     for (const words of [["flow"], ["--all"]])
       expect(await home.pd("pull", ...words, "--from", "there")).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining("Cannot replace flow without being told to: nobody can be asked"),
+        stderr: expect.stringContaining("Cannot replace flow without confirmation: the command cannot ask here"),
       });
     expect((await home.pd("run", "flow")).stdout).toContain("$return_value: 2");
     expect((await home.pd("pull", "flow", "--from", "there", "--yes")).code).toBe(0);
@@ -313,6 +313,9 @@ describe("a workflow", () => {
     const hosted = await startHosted();
     const home = await PdHome.inProcess();
     await home.file("config/pipedream/config", `api_key = ${HOSTED_KEY}\nbase_url = ${hosted}/v1\n`);
+    const planned = await home.pd("pull", "p_abc1234", "--from", "pipedream", "--dry-run");
+    expect([planned.code, planned.stdout]).toEqual([0, expect.stringMatching(/^Would write p-abc1234-p_abc1234 with 3 files\n/)]);
+    await expect(readdir(join(home.folder, "p-abc1234-p_abc1234"))).rejects.toThrow("ENOENT");
     const pulled = await home.pd("pull", "p_abc1234", "--from", "pipedream", "--yes");
     expect([pulled.code, pulled.stdout]).toEqual([
       0,
@@ -347,7 +350,7 @@ steps:
     const yaml = await readFile(join(folder, "workflow.yaml"), "utf8");
     await home.file("p-abc1234-p_abc1234/workflow.yaml", yaml.replace(/ {2}- namespace: send[\s\S]*? {2}- namespace: count/, "  - namespace: count"));
     const deployed = await home.pd("deploy", folder);
-    expect([deployed.code, deployed.stderr]).toEqual([0, expect.stringContaining("no source or workflow here is dc_abc123")]);
+    expect([deployed.code, deployed.stderr]).toEqual([0, expect.stringContaining("source or workflow dc_abc123 does not exist here")]);
     expect((await home.pd("run", "p_abc1234")).stdout).toContain("$return_value: 1");
   });
 });
@@ -399,11 +402,11 @@ describe("pd pull", () => {
     const missing = await home.pd("pull", "--all", "--from", "pipedream", "--yes");
     expect(missing).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("+ weather\n  ! stays behind: demo"),
+      stdout: expect.stringContaining("+ weather\n  ! not transferred: demo"),
       stderr: expect.stringContaining("demo needs an account"),
     });
     const withSecrets = await home.pd("pull", "--all", "--from", "pipedream", "--with-secrets", "--dry-run");
-    expect(withSecrets.stdout).toContain("! stays behind: demo (accounts are of their server: give others with --prop)");
+    expect(withSecrets.stdout).toContain("! not transferred: demo (accounts stay on their server: give others with --prop)");
     const pulled = await home.pd("pull", "--all", "--from", "pipedream", "--prop", 'demo={"api_key":"k"}', "--events", "50", "--yes");
     expect(pulled.code).toBe(0);
     expect(await home.json("list")).toMatchObject([
@@ -438,7 +441,7 @@ describe("webhooks on the command line", () => {
     await home.pd("run", "counter");
     const back = await home.pd("webhooks", "update", id, "--activate");
     expect(back.stderr).toContain(`It missed 1 while it was inactive: pd webhooks update ${id} --replay-missed delivers them`);
-    expect((await home.pd("webhooks", "update", id, "--replay-missed")).stdout).toContain("1 that it missed are delivered now");
+    expect((await home.pd("webhooks", "update", id, "--replay-missed")).stdout).toContain("1 missed deliveries are due now");
     // The receiver gets the message before its answer is recorded.
     const [delivery] = await eventually(async () => {
       const found = (await home.json("deliveries", id)) as unknown as JsonObject[];

@@ -33,12 +33,12 @@ export interface TransferFlags extends CodeFlags, StandFlags {
 }
 
 export function push(cli: CliContext, sources: readonly string[], flags: TransferFlags & { readonly to?: string | undefined }): Promise<number> {
-  if (flags.to === undefined) throw new PdError("PD_BAD_INPUT", "Cannot push: it is not said where to", { fix: "pd push <source> --to <profile>" });
+  if (flags.to === undefined) throw new PdError("PD_BAD_INPUT", "Cannot push: --to is missing", { fix: "pd push <source> --to <profile>" });
   return transfer(cli, sources, { flags, from: cli.profile, to: flags.to, isPull: false });
 }
 
 export function pull(cli: CliContext, sources: readonly string[], flags: TransferFlags & { readonly from?: string | undefined }): Promise<number> {
-  if (flags.from === undefined) throw new PdError("PD_BAD_INPUT", "Cannot pull: it is not said where from", { fix: "pd pull <source> --from <profile>" });
+  if (flags.from === undefined) throw new PdError("PD_BAD_INPUT", "Cannot pull: --from is missing", { fix: "pd pull <source> --from <profile>" });
   return transfer(cli, sources, { flags, from: flags.from, to: cli.profile, isPull: true });
 }
 
@@ -55,7 +55,7 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   const wishes = { secrets: flags.withSecrets === true, state: flags.withState === true, events: countOf(flags.events, "--events") };
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   if (names.length === 0 && flags.all !== true)
-    throw new PdError("PD_BAD_INPUT", "Cannot tell what to transfer: no source is named", { fix: "Name sources, or give --all" });
+    throw new PdError("PD_BAD_INPUT", "Cannot transfer: no source is named", { fix: "Name sources, or give --all" });
   const origin = await connectTo(cli, from);
   const { orgId } = (await findProfile(from, cli.environment)) ?? {};
   const isHosted = isHostedProfile(from);
@@ -65,8 +65,11 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   const listed = wantsSources ? await sourcesOf(origin, await findProfile(from, cli.environment)) : [];
   const sources = flags.all === true ? listed : others.map((name) => named(listed, name));
   checkTaken(flags, { sources: wantsSources, workflows: flags.all === true || (workflows.length > 0 && !isHosted) });
-  if (isHosted) for (const id of workflows) await writeHostedWorkflow(cli, origin, { id, orgId });
-  if (isHosted && !wantsSources) return 0;
+  if (isHosted) for (const id of workflows) await writeHostedWorkflow(cli, origin, { id, orgId, isDry: flags.dryRun === true });
+  if (isHosted && !wantsSources) {
+    if (!cli.isJson && flags.dryRun === true) printNote(cli, "Nothing was changed (--dry-run)");
+    return 0;
+  }
   const target = await connectTo(cli, to);
   const planned: PlannedWorkflow[] = [];
   if (!isHosted) for (const id of workflows) planned.push(await planWorkflow(cli, { origin, target }, { id, flags, env }));
@@ -102,7 +105,7 @@ function checkTaken(flags: TransferFlags, takers: { readonly sources: boolean; r
     ...(takers.sources ? {} : ofSources),
     ...(takers.sources || takers.workflows ? {} : { env, "env-file": envFile }),
   };
-  refuseGiven(refused, "nothing that is transferred takes it");
+  refuseGiven(refused, "it applies to nothing that is transferred");
 }
 
 /** A source that cannot be read is added to `failures`. */
@@ -160,7 +163,7 @@ async function mayReplace(
   const entitled = plans.filter(({ rights = [] }) => rights.length > 0).map(({ slug }) => slug);
   if (!isPull || replaced.length + entitled.length === 0) return true;
   const names = replaced.join(", ");
-  const question = replaced.length > 0 ? `Replace ${names} here with what was pulled?` : `Give ${entitled.join(", ")} these rights here?`;
+  const question = replaced.length > 0 ? `Replace ${names} here with the pulled version?` : `Give ${entitled.join(", ")} these rights here?`;
   return isAgreed(cli, {
     ...flags,
     yes: flags.yes,
@@ -223,15 +226,15 @@ function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Recor
 }
 
 function showPlan(cli: CliContext, { slug, kind, changes, withheld, rights }: PlannedTransfer, isWithSecrets: boolean): void {
-  const advice = isWithSecrets ? "accounts are of their server: give others with --prop" : "give them with --prop, or --with-secrets";
+  const advice = isWithSecrets ? "accounts stay on their server: give others with --prop" : "give them with --prop, or --with-secrets";
   const colours = coloursFor(cli.stdout, cli);
-  printLine(cli, `${PLAN_SIGNS[kind]} ${slug}${kind === "unchanged" ? colours.dim(" (nothing changes)") : ""}`);
+  printLine(cli, `${PLAN_SIGNS[kind]} ${slug}${kind === "unchanged" ? colours.dim(" (unchanged)") : ""}`);
   for (const change of changes) {
     const sign = change.trimStart()[0];
     printLine(cli, `  ${sign === "+" ? colours.green(change) : sign === "-" ? colours.red(change) : change}`);
   }
   for (const line of rightLines(rights)) printLine(cli, `  ${colours.yellow(line)}`);
-  if (withheld.length > 0) printLine(cli, `  ! stays behind: ${withheld.join(", ")} (${advice})`);
+  if (withheld.length > 0) printLine(cli, `  ! not transferred: ${withheld.join(", ")} (${advice})`);
 }
 
 interface Carrying {

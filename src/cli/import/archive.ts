@@ -42,11 +42,11 @@ function readManifest(path: string, files: ReadonlyMap<string, string>): JsonObj
   const text = files.get(MANIFEST_FILE);
   const refused = (reason: string): PdError =>
     new PdError("PD_BAD_INPUT", `Cannot import ${path}: ${reason}`, {
-      fix: `pd import --explain ${path} prints what it holds, without values: send that to the makers of this program`,
+      fix: `Send the output of pd import --explain ${path}, which has no values, to the makers of this program`,
     });
   if (text === undefined) throw refused(`it has no ${MANIFEST_FILE}`);
   const { value, problems } = renamed(parseJson(text), MANIFEST, MANIFEST_FILE);
-  if (value["schema"] !== SCHEMA) throw refused(`its schema is ${JSON.stringify(value["schema"] ?? null)}, and ${SCHEMA} is known here`);
+  if (value["schema"] !== SCHEMA) throw refused(`expected the schema ${SCHEMA}, got ${JSON.stringify(value["schema"] ?? null)}`);
   if (problems.length > 0) throw refused(problems.join("; "));
   return value;
 }
@@ -88,7 +88,7 @@ function folderOrProblem(id: string, record: JsonObject): HostedFolder | string 
 function unread(path: string, problems: readonly string[]): string {
   const shown = problems.slice(0, 5).join("; ");
   const more = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
-  return `it cannot be read: ${shown}${more}. pd import --explain ${path} prints what the archive holds, without values`;
+  return `it cannot be read: ${shown}${more}. pd import --explain ${path} prints the structure of the archive, without values`;
 }
 
 /** Falls back to the id or name in a file's name, when exactly one file matches. */
@@ -116,7 +116,7 @@ function readWorkflow(
   const problems = [...ofWorkflow];
   const notes: string[] = [];
   for (const name of ["steps", "triggers"])
-    if (value[name] !== undefined && !Array.isArray(value[name])) problems.push(`${file}: ${name} is no list: ${JSON.stringify(value[name]).slice(0, 120)}`);
+    if (value[name] !== undefined && !Array.isArray(value[name])) problems.push(`${file}: ${name} is not a list: ${JSON.stringify(value[name]).slice(0, 120)}`);
   const each = (name: string, table: NameTable, read: (one: JsonObject, place: string) => JsonObject): JsonObject[] =>
     (Array.isArray(value[name]) ? value[name] : []).map((one, index) => {
       const place = `${file}: ${name}[${index}]`;
@@ -126,17 +126,17 @@ function readWorkflow(
     });
   const steps = each("steps", STEP, (step, place) => {
     const { type, configured_props: props, version, ...rest } = step;
-    if (type !== undefined && !STEP_TYPES.has(String(type))) problems.push(`${place}.type is not known here: ${JSON.stringify(type)}`);
-    const values = withoutSecrets(props ?? parseJson(String(step["configured_props_json"] ?? "{}")), {
+    if (type !== undefined && !STEP_TYPES.has(String(type))) problems.push(`${place}.type is not supported: ${JSON.stringify(type)}`);
+    const json = step["configured_props_json"];
+    const values = withoutSecrets(props ?? (typeof json === "string" ? parseJson(json) : (json ?? {})), {
       owner: `step ${String(step["namespace"])}`,
       notes,
       path: [],
     });
-    const json = step["configured_props_json"];
     if (json !== undefined && !isJsonObject(typeof json === "string" ? parseJson(json) : json))
-      problems.push(`${place}.configured_props_json is no JSON object: ${JSON.stringify(json).slice(0, 120)}`);
+      problems.push(`${place}.configured_props_json is not a JSON object: ${JSON.stringify(json).slice(0, 120)}`);
     if (step["code_raw"] !== undefined && typeof step["code_raw"] !== "string")
-      problems.push(`${place}.code_raw is no text: ${JSON.stringify(step["code_raw"]).slice(0, 120)}`);
+      problems.push(`${place}.code_raw is not text: ${JSON.stringify(step["code_raw"]).slice(0, 120)}`);
     const saved = isJsonObject(step["savedComponent"]) ? step["savedComponent"] : {};
     return { ...rest, configured_props_json: JSON.stringify(values ?? {}), savedComponent: version === undefined ? saved : { ...saved, version } };
   });

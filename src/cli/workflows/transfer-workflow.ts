@@ -39,7 +39,7 @@ export async function planWorkflow(
   if (!cli.isJson) {
     printLine(cli, `${PLAN_SIGNS[kind]} ${from.name_slug}`);
     for (const line of changes) printLine(cli, `  ${line}`);
-    if (withheld.length > 0) printLine(cli, `  ! stays behind: ${withheld.join(", ")} (give them with --env)`);
+    if (withheld.length > 0) printLine(cli, `  ! not transferred: ${withheld.join(", ")} (give them with --env)`);
   } else if (flags.dryRun === true) printJson(cli, { workflow: from.name_slug, changes, withheld, done: false });
   return {
     slug: from.name_slug,
@@ -72,19 +72,26 @@ async function known(client: Client, { id, name_slug: slug }: WorkflowRecord): P
   return undefined;
 }
 
+interface HostedPull {
+  readonly id: string;
+  readonly orgId: string | undefined;
+  readonly isDry: boolean;
+}
+
 /** Writes a new folder, which is not deployed. */
-export async function writeHostedWorkflow(cli: CliContext, origin: Client, { id, orgId }: { id: string; orgId: string | undefined }): Promise<void> {
+export async function writeHostedWorkflow(cli: CliContext, origin: Client, { id, orgId, isDry }: HostedPull): Promise<void> {
   const query = orgId === undefined ? "" : `?org_id=${encodeURIComponent(orgId)}`;
   const told = await origin.connection.request({ method: "GET", path: `/v1/workflows/${encodeURIComponent(id)}${query}` });
   const { name, files, missing } = hostedFolder(id, told);
   if ((await stat(name).catch(() => undefined)) !== undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot write ${name}: it exists`, { fix: "Move it away, or pull elsewhere" });
-  for (const [path, text] of Object.entries(files)) {
-    await makeFolder(dirname(join(name, path)));
-    await writeFile(join(name, path), text);
-  }
-  if (cli.isJson) return printJson(cli, { folder: name, files: Object.keys(files), missing: [...missing] });
-  printLine(cli, `Wrote ${name} with ${Object.keys(files).length} files`);
+  if (!isDry)
+    for (const [path, text] of Object.entries(files)) {
+      await makeFolder(dirname(join(name, path)));
+      await writeFile(join(name, path), text);
+    }
+  if (cli.isJson) return printJson(cli, { folder: name, files: Object.keys(files), missing: [...missing], ...(isDry ? { done: false } : {}) });
+  printLine(cli, `${isDry ? "Would write" : "Wrote"} ${name} with ${Object.keys(files).length} files`);
   for (const one of missing) printLine(cli, `  ! ${one}`);
-  printNote(cli, `Deploy it with: pd deploy ${name}`);
+  if (!isDry) printNote(cli, `Deploy it with: pd deploy ${name}`);
 }

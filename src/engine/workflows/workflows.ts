@@ -52,7 +52,7 @@ export class Workflows {
       return this.#byId.get(id);
     });
     this.repeats = new Repeats(this.#ports, {
-      workflowOf: (run) => this.find(run.workflowId, "run again"),
+      workflowOf: (run) => this.find(run.workflowId, "rerun a run of"),
       inTurn: (live, change) => this.#inTurn(live, change),
     });
     this.#waits = new Waits(ports, ({ workflowId, runId: id }, record) => void this.#byId.get(workflowId)?.goOn(id, record));
@@ -64,7 +64,7 @@ export class Workflows {
       const source = this.#unreadable.read(stored);
       if (source !== undefined) this.#add(new LiveWorkflow(this.#ports, { source, isShown: true }));
     }
-    for (const { id: workflow, problem } of this.unreadable) this.#ports.log.error("a workflow cannot be read: nothing of it runs", { workflow, problem });
+    for (const { id: workflow, problem } of this.unreadable) this.#ports.log.error("a workflow cannot be read and does not run", { workflow, problem });
   }
 
   /** Continues what an earlier server left. */
@@ -73,7 +73,7 @@ export class Workflows {
     for (const run of await store.listRunsAtWork([...this.#byId.values()].map(({ id }) => id))) void this.#byId.get(run.workflowId)?.goOn(run.id);
     for (const live of this.#byId.values())
       await this.#inTurn(live, () => settle(this.#ports, this.#around, live)).catch((error: unknown) =>
-        this.#ports.log.error("a change of a workflow that was cut off cannot be settled", { workflow: live.id, reason: messageOf(error) }),
+        this.#ports.log.error("an interrupted change of a workflow cannot be completed", { workflow: live.id, reason: messageOf(error) }),
       );
     this.#waits.start();
     await this.#dropFilesOfEnded();
@@ -160,7 +160,7 @@ export class Workflows {
       await this.#ports.store.deleteSource(live.id);
       this.#byId.delete(live.id);
       void this.#dropFilesOfEnded().catch((error: unknown) =>
-        this.#ports.log.warn("files of runs that are gone stay until the next start", { reason: messageOf(error) }),
+        this.#ports.log.warn("files of deleted runs remain until the next start", { reason: messageOf(error) }),
       );
       live.markGone();
       this.#ports.answers.giveUp(live.id);
@@ -178,7 +178,7 @@ export class Workflows {
   async files(live: LiveWorkflow, number: number = live.source.version): Promise<Readonly<Record<string, string>>> {
     const { code } = await live.plan(number).catch((error: unknown) => {
       if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND")
-        throw new PdError("PD_NOT_FOUND", `Cannot find version ${number} of ${live.source.slug}: it is not kept`, { fix: `pd versions ${live.source.slug}` });
+        throw new PdError("PD_NOT_FOUND", `Cannot find version ${number} of ${live.source.slug}: it is not stored`, { fix: `pd versions ${live.source.slug}` });
       throw error;
     });
     return { ...code.code.files, [code.code.path]: code.code.text };
@@ -189,8 +189,8 @@ export class Workflows {
     const { version, componentId, slug } = live.source;
     const wanted = number ?? (await this.versions(live)).find((known) => known.number < version && known.componentId !== componentId)?.number;
     if (wanted === undefined)
-      throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: it has run on no other folder that is kept`, { fix: `pd versions ${slug}` });
-    if (wanted === version) throw new PdError("PD_BAD_INPUT", `Cannot roll ${slug} back to version ${wanted}: it runs on it`);
+      throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: no earlier version with other files is stored`, { fix: `pd versions ${slug}` });
+    if (wanted === version) throw new PdError("PD_BAD_INPUT", `Cannot roll ${slug} back to version ${wanted}: it is already running`);
     return this.update(live, { ...by, files: await this.files(live, wanted), like: await live.plan(wanted) });
   }
 
@@ -217,7 +217,13 @@ export class Workflows {
 
   /** Slugs of workflows. */
   async withAccount(id: string): Promise<readonly string[]> {
-    const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await live.accounts()).includes(id) ? [live.source.slug] : [])));
+    // A workflow with unreadable files may use any account.
+    const mayUse = (live: LiveWorkflow): Promise<boolean> =>
+      live.accounts().then(
+        (accounts) => accounts.includes(id),
+        () => true,
+      );
+    const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await mayUse(live)) ? [live.source.slug] : [])));
     return [...users.flat(), ...this.unreadable.map(({ slug }) => slug)];
   }
 
@@ -268,7 +274,7 @@ export class Workflows {
   /** Throws PD_CONFLICT when the run has already ended. */
   async cancel(run: WorkflowRun, reason: string): Promise<void> {
     const isCancelled = await this.find(run.workflowId, "cancel a run of").cancel(run.id, reason);
-    if (!isCancelled) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has ended already`, { fix: `pd runs ${run.workflowId}` });
+    if (!isCancelled) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has already ended`, { fix: `pd runs ${run.workflowId}` });
   }
 
   /** True when a waiting or running step has this token. */
@@ -294,7 +300,7 @@ export class Workflows {
     const waiting = (await this.stepsOf(run.id)).filter(({ state }) => state === "waiting");
     const ended = await Promise.all(waiting.map(({ path }) => this.#ports.store.endWait({ runId: run.id, path }, event)));
     const records = ended.flatMap((record) => record ?? []);
-    if (records.length === 0) throw new PdError("PD_CONFLICT", `Cannot resume ${run.id}: it does not wait`, { fix: `pd runs ${run.id} tells what it is at` });
+    if (records.length === 0) throw new PdError("PD_CONFLICT", `Cannot resume ${run.id}: it is not waiting`, { fix: `pd runs ${run.id} shows its state` });
     for (const record of records) void live.goOn(run.id, record);
   }
 
@@ -341,7 +347,7 @@ export class Workflows {
     const { sources, timers } = this.#hosting;
     sources.remove(trigger);
     timers.replace(trigger.outline.id, []);
-    trigger.kill("its workflow does not have it any more");
+    trigger.kill("its workflow no longer has it");
     this.#ports.feed.end(trigger.outline.id);
   }
 

@@ -14,7 +14,16 @@ const LOOK_EVERY_MS = 3000;
 
 /** `/stores` and `/stores/{name}`. */
 export function StoresPage({ name }: { name: string }) {
-  return name === "" ? <StoreList /> : <OneStore name={decodeURIComponent(name)} />;
+  return name === "" ? <StoreList /> : <OneStore name={decoded(name)} />;
+}
+
+/** The router has decoded all of the path but reserved characters. A percent sign may therefore stand alone. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 function StoreList() {
