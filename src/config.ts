@@ -65,8 +65,8 @@ function defaultProcesses(): string {
 
 /** Precedence: flag, environment variable, config file (named as the flag, with `_` for `-`), default. */
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
-  home: { flag: "home", variable: "PD_HOME", value: "<folder>", default: "", help: "Keep everything in this folder" },
-  host: { flag: "host", variable: "PD_HOST", value: "<address>", default: "127.0.0.1", help: "Listen on this address" },
+  home: { flag: "home", variable: "PD_HOME", value: "<folder>", default: "", help: "Folder for all data" },
+  host: { flag: "host", variable: "PD_HOST", value: "<address>", default: "127.0.0.1", help: "Address to listen on" },
   port: { flag: "port", variable: "PD_PORT", value: "<port>", default: "4141", help: "Port of the API (0: any free one)" },
   endpointPort: {
     flag: "endpoint-port",
@@ -80,45 +80,45 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     variable: "PD_PUBLIC_URL",
     value: "<url>",
     default: "",
-    help: "Address under which endpoints are reached from outside, behind a proxy or tunnel",
+    help: "URL of the endpoints from outside, behind a proxy or tunnel",
   },
-  timeoutMs: { flag: "timeout", variable: "PD_TIMEOUT", value: "<seconds>", default: "300", help: "End a run that takes longer" },
+  timeoutMs: { flag: "timeout", variable: "PD_TIMEOUT", value: "<seconds>", default: "300", help: "Timeout of a run" },
   responseMs: {
     flag: "response-timeout",
     variable: "PD_RESPONSE_TIMEOUT",
     value: "<seconds>",
     default: "30",
-    help: "Answer 504 when a component that answers by itself takes longer",
+    help: "Answer 504 when a component that sends its own response takes longer",
   },
   memoryMb: { flag: "memory", variable: "PD_MEMORY", value: "<MB>", default: "256", help: "JavaScript memory of a component's process" },
-  idleMs: { flag: "idle", variable: "PD_IDLE", value: "<seconds>", default: "50", help: "End the process of a source that had nothing to do for so long" },
-  concurrency: { flag: "concurrency", variable: "PD_CONCURRENCY", value: "<n>", default: "64", help: "Runs of one source at the same time; more wait" },
-  waiting: { flag: "waiting", variable: "PD_WAITING", value: "<n>", default: "10000", help: "Runs of one source that may wait; more are refused" },
+  idleMs: { flag: "idle", variable: "PD_IDLE", value: "<seconds>", default: "50", help: "End the process of a source that was idle for this time" },
+  concurrency: { flag: "concurrency", variable: "PD_CONCURRENCY", value: "<n>", default: "64", help: "Concurrent runs of one source; more wait" },
+  waiting: { flag: "waiting", variable: "PD_WAITING", value: "<n>", default: "10000", help: "Waiting runs of one source; more are rejected" },
   processes: {
     flag: "processes",
     variable: "PD_PROCESSES",
     value: "<n>",
     default: defaultProcesses(),
-    help: "Processes of sources at the same time; more wait",
+    help: "Concurrent processes of sources; more wait",
   },
   bodyLimitBytes: { flag: "body-limit", variable: "PD_BODY_LIMIT", value: "<KB>", default: "10240", help: "Largest request body" },
-  headerLimitBytes: { flag: "header-limit", variable: "PD_HEADER_LIMIT", value: "<KB>", default: "16", help: "Largest headers of a request, all together" },
+  headerLimitBytes: { flag: "header-limit", variable: "PD_HEADER_LIMIT", value: "<KB>", default: "16", help: "Largest total size of a request's headers" },
   catchUp: {
     flag: "catch-up",
     variable: "PD_CATCH_UP",
     value: "<policy>",
     default: "latest",
-    help: "What to do with timer instants that were missed: latest, skip or all",
+    help: "Policy for missed timer instants: latest, skip or all",
   },
-  keepEvents: { flag: "keep-events", variable: "PD_KEEP_EVENTS", value: "<n>", default: "10000", help: "Events kept of each source" },
+  keepEvents: { flag: "keep-events", variable: "PD_KEEP_EVENTS", value: "<n>", default: "10000", help: "Events stored per source" },
   keepInvocations: {
     flag: "keep-invocations",
     variable: "PD_KEEP_INVOCATIONS",
     value: "<n>",
     default: "10000",
-    help: "Invocations, with their logs, kept of each source",
+    help: "Invocations stored per source, with their logs",
   },
-  keepMs: { flag: "keep-days", variable: "PD_KEEP_DAYS", value: "<days>", default: "30", help: "Age up to which events and invocations are kept" },
+  keepMs: { flag: "keep-days", variable: "PD_KEEP_DAYS", value: "<days>", default: "30", help: "Maximum age of stored events and invocations" },
   allowScripts: {
     flag: "allow-scripts",
     variable: "PD_ALLOW_SCRIPTS",
@@ -131,56 +131,56 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     variable: "PD_ALLOW_ADDONS",
     value: "<true|false>",
     default: "false",
-    help: "Let components load packages with native code, which is not kept from this machine's files",
+    help: "Let components load packages with native code, which may read this machine's files",
   },
   allowImports: {
     flag: "allow-imports",
     variable: "PD_ALLOW_IMPORTS",
     value: "<true|false>",
     default: "false",
-    help: "Let callers of a shared server (pd serve) have modules loaded before a component, as --import does",
+    help: "Let callers of a shared server (pd serve) load modules before a component, as with --import",
   },
   deliveryConcurrency: {
     flag: "delivery-concurrency",
     variable: "PD_DELIVERY_CONCURRENCY",
     value: "<n>",
     default: "4",
-    help: "Deliveries to one listener at the same time",
+    help: "Concurrent deliveries to one listener",
   },
   allowPrivateWebhooks: {
     flag: "allow-private-webhooks",
     variable: "PD_ALLOW_PRIVATE_WEBHOOKS",
     value: "<true|false>",
     default: "false",
-    help: "Deliver to addresses inside this network also when the server listens beyond this machine",
+    help: "Deliver to addresses inside this network even if the server listens beyond this machine",
   },
   sandboxUse: {
     flag: "sandbox",
     variable: "PD_SANDBOX",
     value: "<auto|wall|belt>",
     default: "auto",
-    help: "What encloses components beside Node's permission model; wall: namespaces of their own (bubblewrap); belt: nothing; auto: the wall where it can be had",
+    help: "Sandbox in addition to Node's permission model; wall: separate namespaces (bubblewrap); belt: no sandbox; auto: wall where available",
   },
   componentNetwork: {
     flag: "component-network",
     variable: "PD_COMPONENT_NETWORK",
     value: "<open|public>",
     default: "open",
-    help: "What components reach; public: neither this machine nor addresses inside its network, but for this server's API (wants the wall)",
+    help: "Network that components can reach; public: not this machine or its network, except this server's API (needs the wall)",
   },
   keyringUse: {
     flag: "keyring",
     variable: "PD_KEYRING",
     value: "<auto|always|never>",
     default: "auto",
-    help: "Keep the key of all secrets in the keyring of this machine rather than in a file of the home; auto: where there is one",
+    help: "Store the secret key in this machine's keyring instead of a file in the home; auto: where a keyring exists",
   },
   python: {
     flag: "python",
     variable: "PD_PYTHON",
     value: "<path>",
     default: "python3",
-    help: "Python for the steps of workflows that are written in it, 3.9 or newer",
+    help: "Python for workflow steps in Python, 3.9 or newer",
   },
 };
 
@@ -271,7 +271,7 @@ function choiceOf<Choice extends string>(given: Given, choices: readonly Choice[
 }
 
 function badSetting({ name, text, place }: Given, wanted: string): PdError {
-  return new PdError("PD_BAD_INPUT", `Cannot use ${place} ${JSON.stringify(text)}: it wants ${wanted}`, {
-    fix: `Give --${SETTINGS[name].flag} or ${SETTINGS[name].variable} ${wanted}`,
+  return new PdError("PD_BAD_INPUT", `Cannot use ${place} ${JSON.stringify(text)}: expected ${wanted}`, {
+    fix: `Set --${SETTINGS[name].flag} or ${SETTINGS[name].variable} to ${wanted}`,
   });
 }

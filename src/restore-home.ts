@@ -15,11 +15,13 @@ import { programFile } from "./system/program-files.ts";
 export async function restoreHome(backup: string, { home: folder, mayReplace }: { home: string; mayReplace: boolean }): Promise<Restored> {
   const home = await makeHome(folder);
   const lock = holdLock(join(home, "server.lock"));
-  if (lock === undefined) throw new PdError("PD_HOME_IN_USE", `Cannot restore ${backup}: a server runs on ${home}`, { fix: "pd down" });
+  if (lock === undefined) throw new PdError("PD_HOME_IN_USE", `Cannot restore ${backup}: a server is running on ${home}`, { fix: "pd down" });
   try {
     const database = join(home, "headwater.db");
     if (existsSync(database) && !mayReplace)
-      throw new PdError("PD_CONFLICT", `Cannot restore ${backup}: ${home} has a database`, { fix: "--yes moves it aside and puts the backup in its place" });
+      throw new PdError("PD_CONFLICT", `Cannot restore ${backup}: ${home} already has a database`, {
+        fix: "Use --yes to move it aside and replace it with the backup",
+      });
     return await restoreDatabase(backup, database, { now: systemClock.now(), newest: newestRevision(programFile("migrations")) });
   } finally {
     lock.release();

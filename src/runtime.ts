@@ -116,7 +116,7 @@ async function undoAll(steps: readonly UndoStep[], log: Log): Promise<void> {
     try {
       await step(0);
     } catch (error) {
-      log.error("a step of the start could not be undone", { reason: messageOf(error) });
+      log.error("could not undo a step of the failed start", { reason: messageOf(error) });
     }
   }
 }
@@ -186,7 +186,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const asked = new CallsUnderWay((url, call) => lateApi.ask(url, call));
   doors.push(api, asked);
   await engine.open();
-  void shareInstalled().catch((error: unknown) => log.warn("installed packages could not be looked at", { reason: messageOf(error) }));
+  void shareInstalled().catch((error: unknown) => log.warn("could not check the installed packages", { reason: messageOf(error) }));
   await writeServerRecord(home, record());
   undo.push(() => removeServerRecord(home));
   const loading = setTimeout(() => void loadEarly(lateApi, log), API_AFTER_MS).unref();
@@ -206,7 +206,7 @@ async function loadEarly(api: Pick<LateApi, "load">, log: Log): Promise<void> {
   try {
     await api.load();
   } catch (error) {
-    log.warn("the API could not be loaded", { reason: messageOf(error) });
+    log.warn("could not load the API", { reason: messageOf(error) });
   }
 }
 
@@ -305,8 +305,8 @@ async function openStore({ home, log, signal, onDamage }: StoreOpening): Promise
     clock: systemClock,
     signal,
     onDamage,
-    onUnchecked: (reason) => log.warn("the database could not be looked through for damage: the next time is in an hour, or at a start", { reason }),
-    onUnreadable: (problem) => log.error("a row of the database cannot be read: it stays, and is left out of what is listed", { problem }),
+    onUnchecked: (reason) => log.warn("could not check the database for damage: the next check is in an hour, or at a start", { reason }),
+    onUnreadable: (problem) => log.error("skipped a database row that cannot be read: it stays in the database, but is not listed", { problem }),
     onRevision: ({ next, newest }) => log.info(MIGRATING, { revision: `${next} of ${newest}` }),
     identity: { userId: `u_${systemClock.randomText(7)}`, workspaceId: `o_${systemClock.randomText(7)}` },
   });
@@ -314,7 +314,7 @@ async function openStore({ home, log, signal, onDamage }: StoreOpening): Promise
 
 async function requireKeys(host: string, store: Store): Promise<void> {
   if (isLoopback(host) || (await store.listKeys()).length > 0) return;
-  throw new PdError("PD_NO_KEYS", `Cannot serve on ${host}: nobody has a key of their own yet`, { fix: "pd keys create <name>, then pd serve" });
+  throw new PdError("PD_NO_KEYS", `Cannot serve on ${host}: no named keys exist`, { fix: "pd keys create <name>, then pd serve" });
 }
 
 interface EngineSurroundings extends Pick<Starting, "isShared"> {
@@ -357,8 +357,8 @@ function isLoopback(host: string): boolean {
 async function homeInUse(home: string): Promise<PdError> {
   const running = readServerRecord(home);
   // While the other server starts or stops, the record may still be that of an earlier one.
-  const who = running === undefined || !isAlive(running.pid) ? ", and does not answer yet" : `: process ${running.pid} at ${running.api_url}`;
-  return new PdError("PD_HOME_IN_USE", `Cannot start on ${home}: another server runs on it${who}`);
+  const who = running === undefined || !isAlive(running.pid) ? ", but does not answer yet" : `: process ${running.pid} at ${running.api_url}`;
+  return new PdError("PD_HOME_IN_USE", `Cannot start on ${home}: another server is running on it${who}`);
 }
 
 /** The key has 32 lowercase letters and digits. */

@@ -27,7 +27,7 @@ export class DatabaseHealth {
 
   note(reason: string): void {
     this.damage = reason;
-    this.#log.error("the database is damaged: nothing is written any more; pd backup saves what can be read, pd restore brings a backup back", { reason });
+    this.#log.error("the database is damaged and no longer written: save readable data with pd backup, then restore a backup with pd restore", { reason });
   }
 }
 

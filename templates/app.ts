@@ -14,7 +14,7 @@ export default defineApp({
         headers: { authorization: `Bearer ${this.$auth["api_key"]}`, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      if (!answer.ok) throw new Error(`${method} ${path} was answered with status ${answer.status}`);
+      if (!answer.ok) throw new Error(`${method} ${path} returned status ${answer.status}`);
       return answer.json();
     },
   },

@@ -10,11 +10,11 @@ describe("a setting", () => {
   });
 
   it.each([
-    ["a flag", { flags: { port: "x" } }, 'Cannot use --port "x": it wants a number of at least 0'],
-    ["a variable", { environment: { PD_PORT: "70000" } }, 'Cannot use PD_PORT "70000": it wants a port from 0 to 65535'],
-    ["the config file", { file: { catch_up: "never" } }, 'Cannot use catch_up of the config file: "never": it wants one of latest, skip, all'],
-    ["what is yes or no", { flags: { allowScripts: "maybe" } }, 'Cannot use --allow-scripts "maybe": it wants one of true, false, 1, 0'],
-    ["an address", { environment: { PD_PUBLIC_URL: "ftp://x" } }, 'Cannot use PD_PUBLIC_URL "ftp://x": it wants an http or https address'],
+    ["a flag", { flags: { port: "x" } }, 'Cannot use --port "x": expected a number of at least 0'],
+    ["a variable", { environment: { PD_PORT: "70000" } }, 'Cannot use PD_PORT "70000": expected a port from 0 to 65535'],
+    ["the config file", { file: { catch_up: "never" } }, 'Cannot use catch_up of the config file: "never": expected one of latest, skip, all'],
+    ["what is yes or no", { flags: { allowScripts: "maybe" } }, 'Cannot use --allow-scripts "maybe": expected one of true, false, 1, 0'],
+    ["an address", { environment: { PD_PUBLIC_URL: "ftp://x" } }, 'Cannot use PD_PUBLIC_URL "ftp://x": expected an http or https address'],
   ])("that is wrong is told as it was given: %s", (_title, given, message) => {
     expect(() => readSettings(given)).toThrow(message);
   });

@@ -5,12 +5,12 @@ import type { CommandFacts, FlagFacts, Manual } from "./command-facts.ts";
 export function commandPage({ groups, everywhere }: Manual): string {
   const parts = [
     "# Commands and flags",
-    "Every command as it declares itself; `pd help <command>` and `man pd` say the same. The guide to them is [The command](command.md).",
+    "All commands and flags, as in `pd help <command>` and `man pd`. The guide to them is [The command](command.md).",
     ...[...groups].flatMap(([heading, commands]) => [`## ${heading}`, ...commands.map(commandText)]),
     "## Everywhere",
     flagTable(everywhere),
     "## Settings",
-    "Each is a flag of `pd up` and `pd serve`, a variable, and a line of the config file (the flag with `_`). A flag goes before a variable, and that before the file.",
+    "Each is a flag of `pd up` and `pd serve`, a variable, and a line of the config file (the flag with `_`). A flag overrides the variable, which overrides the file.",
     table(
       ["Flag", "Variable", "Default", ""],
       Object.values(SETTINGS).map(({ flag, variable, value, default: usual, help }) => [

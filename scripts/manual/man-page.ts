@@ -9,7 +9,7 @@ export function manPage({ about, groups, everywhere }: Manual, version: string):
     section("SYNOPSIS", [".B pd", "<command> [words] [flags]"]),
     section("DESCRIPTION", [
       text(
-        "pd deploys, runs and watches event-source components on a server of your own: JavaScript or TypeScript files that HTTP, a timer or a hand triggers. It speaks with the server that runs on this machine, starts one in the background when none does, or with one elsewhere.",
+        "pd deploys, runs and watches event-source components on your own server. Components are JavaScript or TypeScript files that HTTP, a timer or a user triggers. pd uses the server on this machine, or another one. When none runs here, it starts one in the background.",
       ),
     ]),
     ...[...groups].map(([heading, commands]) => section(heading.toUpperCase(), commands.flatMap(commandLines))),
@@ -25,12 +25,12 @@ export function manPage({ about, groups, everywhere }: Manual, version: string):
     section("FILES", [
       ".TP",
       `.B ${text("~/.local/share/headwater")}`,
-      "What a server keeps, unless PD_HOME says another folder.",
+      "The server's data, unless PD_HOME names another folder.",
       ".TP",
       `.B ${text("~/.config/headwater/config")}`,
-      "Settings, and servers that were logged in to.",
+      "Settings, and logins to servers.",
     ]),
-    section("EXIT STATUS", ["0: done. 1: it failed. 2: it was called wrongly."]),
+    section("EXIT STATUS", ["0: succeeded. 1: failed. 2: wrong usage."]),
     section("EXAMPLES", [".nf", "pd init source orders \\-\\-http \\-\\-db", "pd dev orders/orders.mjs", "pd events orders \\-f", ".fi"]),
   ];
   return `${parts.join("\n")}\n`;

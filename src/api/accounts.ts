@@ -7,7 +7,7 @@ const account = z.object({
   id: text,
   name: text,
   healthy: z.boolean(),
-  error: text.optional().describe("why the provider does not take it any more"),
+  error: text.optional().describe("why the provider no longer accepts it"),
   app: z.object({ id: text, name_slug: text, name: text }),
   fields: z.array(text),
   created_at: text,
@@ -16,7 +16,7 @@ const account = z.object({
   oauth: z
     .object({ client_id: text, token_url: text, redirect_uri: text.nullable() })
     .nullable()
-    .describe("the client that it was connected with; null: it was given its credentials"),
+    .describe("OAuth client that it was connected with; null when it was connected with credentials"),
   credentials: jsonObject.optional().describe("only with include_credentials"),
 });
 export type AccountRecord = z.infer<typeof account>;
@@ -24,7 +24,7 @@ export type AccountRecord = z.infer<typeof account>;
 const oauthStep = z.object({
   status: z.enum(["visit", "enter-code", "pending", "connected"]),
   flow_id: optionalText,
-  url: text.optional().describe("where the person goes"),
+  url: text.optional().describe("URL that the user must open"),
   user_code: optionalText,
   interval_ms: ms.optional(),
   expires_in_ms: ms.optional(),
@@ -61,52 +61,52 @@ const answer = one(account);
 export const accounts = {
   list: call(CALLS.accounts.list, {
     tag,
-    summary: "Connected accounts, of one app or all",
-    params: pageParams.extend({ app: optionalText, query: text.optional().describe("an app, as the other address takes it"), include_credentials }),
+    summary: "Lists connected accounts, of one app or all",
+    params: pageParams.extend({ app: optionalText, query: text.optional().describe("same as app, for the workspaces address"), include_credentials }),
     beyondReaders: ["include_credentials"],
     answer: paged(account),
     also: ["GET /v1/workspaces/{org_id}/accounts"],
   }),
   get: call(CALLS.accounts.get, {
     tag,
-    summary: "A connected account, by id or name",
+    summary: "Shows a connected account, by id or name",
     params: z.object({ include_credentials }),
     beyondReaders: ["include_credentials"],
     answer,
   }),
   connect: call(CALLS.accounts.connect, {
     tag,
-    summary: "Connects an account: keeps credentials for an app",
+    summary: "Connects an account by storing credentials for an app",
     params: z.object({ app: name, name: name.optional(), credentials: jsonObject }),
     answer,
   }),
   update: call(CALLS.accounts.update, {
     tag,
-    summary: "Renames an account, or gives fields another value (null takes one away); those who use it get them with their next call",
+    summary: "Renames an account or changes its fields (null removes one); sources that use it read them at their next call",
     params: z.object({ name: name.optional(), credentials: jsonObject.optional() }),
     answer,
   }),
   delete: call(CALLS.accounts.delete, {
     tag,
-    summary: "Deletes an account; with force also one that a source uses",
+    summary: "Deletes an account; with force even if a source uses it",
     params: z.object({ force: flag.default(false) }),
     answer: one(deleted),
   }),
   test: call(CALLS.accounts.test, {
     tag,
-    summary: "Asks the app whether it takes the account; url and headers, in which {field} stands for a field, ask elsewhere than is usual",
+    summary: "Checks whether the app accepts the account; url and headers replace the default request, and {field} in them is replaced by a field",
     params: z.object({ url: name.optional(), headers: z.record(z.string(), z.string()).default({}) }),
     answer: one(accountTest),
   }),
   startOAuth: call(CALLS.accounts.startOAuth, {
     tag,
-    summary: "Begins to connect an account by OAuth: tells where the person goes, or connects it when nobody has to",
+    summary: "Starts an OAuth connection: returns the URL that the user must open, or connects directly if no user is needed",
     params: oauthParams,
     answer: one(oauthStep),
   }),
   resumeOAuth: call(CALLS.accounts.resumeOAuth, {
     tag,
-    summary: "Goes on with a connection: callback_url is where the provider has sent the person; a device flow is asked whether it is done",
+    summary: "Continues an OAuth connection: callback_url is the URL that the provider redirected the user to; a device flow is polled",
     params: z.object({ callback_url: z.string().max(MOST_OF_ADDRESS).pipe(z.url()).optional() }),
     answer: one(oauthStep),
   }),

@@ -7,11 +7,11 @@ export const app = z.object({
   name_slug: text,
   name: text,
   auth_type: z.enum(["oauth", "keys"]).nullable(),
-  custom_fields_json: text.describe("fields of its accounts beside what OAuth brings, as a JSON list of name, label, description, default, optional, secret"),
+  custom_fields_json: text.describe("account fields other than those from OAuth, as a JSON list of name, label, description, default, optional, secret"),
   oauth: z
     .object({ flows: z.array(text), scopes: z.array(text), token_url: text, wants_https: z.boolean() })
     .nullable()
-    .describe("how it is connected by OAuth; null: it is not, or its addresses have to be given"),
+    .describe("OAuth settings; null when it does not use OAuth, or its URLs must be given"),
   categories: z.array(text),
 });
 export type AppRecord = z.infer<typeof app>;
@@ -21,9 +21,9 @@ const tag = "Accounts";
 export const apps = {
   list: call(CALLS.apps.list, {
     tag,
-    summary: "Apps that are known, and those that saved components use",
+    summary: "Lists known apps and the apps of saved components",
     params: pageParams.extend({ q: optionalText }),
     answer: paged(app),
   }),
-  get: call(CALLS.apps.get, { tag, summary: "An app, by id or slug; one that is not known is looked up in its published code", answer: one(app) }),
+  get: call(CALLS.apps.get, { tag, summary: "Shows an app, by id or slug; unknown apps are looked up in their published code", answer: one(app) }),
 };

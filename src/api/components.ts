@@ -10,7 +10,7 @@ export const codeFiles = z.object({ code: text, path: text.default("component.js
 /** For agents, which may see what a component does, but not its secrets. */
 export const hideSecrets = flag
   .default(false)
-  .describe("stars stand for credentials and secret props in what the component says; not in the context of a page, which goes back to it");
+  .describe("replaces credentials and secret props with stars in the component's output, but not in the context, which the component reads again");
 
 export const codeParams = z.object({
   component_id: optionalText,
@@ -23,7 +23,11 @@ export const codeParams = z.object({
   component_path: optionalText,
   component_files: texts.optional(),
   component_imports: z.array(codeFiles).optional(),
-  packages_as_of: z.string().refine(isDay, "wants a day such as 2023-06-01").optional().describe("packages without a version are the newest of this day"),
+  packages_as_of: z
+    .string()
+    .refine(isDay, "expected a day such as 2023-06-01")
+    .optional()
+    .describe("packages without a version use the newest one of this day"),
 });
 export type CodeParams = z.input<typeof codeParams>;
 
@@ -47,7 +51,7 @@ export const component = z.object({
   warnings: z.array(text),
   packages: texts,
   configurable_props: z.array(prop),
-  published: z.boolean().describe("kept under its key; else only because a source runs it"),
+  published: z.boolean().describe("stored under its key; false when it is stored only because a source uses it"),
   created_at: seconds,
   updated_at: seconds,
 });
@@ -75,41 +79,41 @@ const source_id = optionalText;
 const tag = "Components";
 
 export const components = {
-  list: call(CALLS.components.list, { tag, summary: "Lists saved components, the newest first", params: pageParams, answer: paged(component) }),
+  list: call(CALLS.components.list, { tag, summary: "Lists saved components, newest first", params: pageParams, answer: paged(component) }),
   save: call(CALLS.components.save, {
     tag,
-    summary: "Saves code without deploying it; with publish it wants a key, and a version that this key did not have",
+    summary: "Saves code without deploying it; publish requires a key, and a version that is new for this key",
     params: codeParams.extend({ publish: flag.optional() }),
     answer: one(component),
   }),
   search: call(CALLS.components.search, {
     tag,
-    summary: "Finds keys by words of their component's name, key or description, here and in the registries",
+    summary: "Finds saved and registry components by words of their name, key or description; returns keys",
     params: z.object({ query: text.default(""), app: optionalText, limit: whole(1, 1000).default(10) }),
     answer: z.object({ sources: z.array(text), actions: z.array(text) }),
   }),
   ofKey: call(CALLS.components.ofKey, {
     tag,
-    summary: "Shows the newest component with this key, of those saved here or else of the registries, which are run to read what they declare",
+    summary: "Shows the newest saved component with this key, or else the registry's, whose code is run to read its declaration",
     beyondReaders: "all",
     answer: one(component),
   }),
   get: call(CALLS.components.get, { tag, summary: "Shows a saved component, by id or key", answer: one(component) }),
   unpublish: call(CALLS.components.unpublish, {
     tag,
-    summary: "Unpublishes a saved component, or every version of a key; sources that run it go on",
+    summary: "Unpublishes a saved component, or every version of a key; sources that use it keep running",
     params: z.object({ version: optionalText }),
     answer: one(deleted),
   }),
   describe: call(CALLS.components.describe, {
     tag: "Configure",
-    summary: "What code declares, without saving it",
+    summary: "Describes a component without saving its code",
     params: codeParams.extend({ env }),
     answer: one(described),
   }),
   configure: call(CALLS.components.configure, {
     tag: "Configure",
-    summary: "One page of the choices of a prop whose options the component computes",
+    summary: "Returns one page of the computed options of a prop",
     params: codeParams.extend({ ...optionsParams.shape, env, source_id, hide_secrets: hideSecrets }),
     answer: choices,
     also: [
@@ -120,10 +124,10 @@ export const components = {
   }),
   props: call(CALLS.components.props, {
     tag: "Configure",
-    summary: "All props that the component has with these values: what additionalProps declares is among them",
+    summary: "Lists all props of the component for these values, including those from additionalProps",
     params: codeParams.extend({
       configured_props: jsonObject.default({}),
-      partial: flag.default(false).describe("values may be missing, as while a form is filled in"),
+      partial: flag.default(false).describe("required values may be missing, for example in an unfinished form"),
       env,
       source_id,
     }),
@@ -132,7 +136,7 @@ export const components = {
   }),
   app: call(CALLS.components.app, {
     tag: "Accounts",
-    summary: "An app as a component uses it: one that is not known is looked up in the component's code first",
+    summary: "Shows an app that a component uses; unknown apps are looked up in the component's code first",
     params: codeParams.extend({ app: z.string().min(1) }),
     answer: one(app),
   }),

@@ -15,31 +15,31 @@ export const dataStores = {
   list: call(CALLS.dataStores.list, { tag, summary: "Lists data stores by name", answer: many(dataStore) }),
   create: call(CALLS.dataStores.create, {
     tag,
-    summary: "Makes a data store; there must be none of this name",
+    summary: "Creates a data store; the name must not be in use",
     params: z.object({
       name: z
         .string()
         .min(1)
-        .refine((name) => !/^\.\.?$/.test(name), "it wants a name that an address can have, neither . nor .."),
+        .refine((name) => !/^\.\.?$/.test(name), "expected a name that an address can have, neither . nor .."),
     }),
     answer: one(dataStore),
   }),
   delete: call(CALLS.dataStores.delete, {
     tag,
-    summary: "Deletes a data store with its values; with force also one that a source or workflow uses",
+    summary: "Deletes a data store with its values; with force even if a source or workflow uses it",
     params: z.object({ force: flag.default(false) }),
     answer: one(deleted),
   }),
-  values: call(CALLS.dataStores.values, { tag, summary: "All values of a data store, by key", answer: one(values) }),
+  values: call(CALLS.dataStores.values, { tag, summary: "Lists all values of a data store, by key", answer: one(values) }),
   expiries: call(CALLS.dataStores.expiries, {
     tag,
-    summary: "When values of a data store expire, by key; those that stay are not listed",
+    summary: "Lists when values of a data store expire, by key; values without expiry are not listed",
     answer: one(z.record(z.string(), ms)),
   }),
   set: call(CALLS.dataStores.set, {
     tag,
     summary: "Sets a value",
-    params: z.object({ value: json, ttl: z.number().positive().max(LONGEST_TTL).optional().describe("seconds until it is gone; absent: it stays") }),
+    params: z.object({ value: json, ttl: z.number().positive().max(LONGEST_TTL).optional().describe("seconds until it expires; by default it does not") }),
     answer: one(entry),
   }),
   unset: call(CALLS.dataStores.unset, { tag, summary: "Deletes a value", answer: one(cleared) }),

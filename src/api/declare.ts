@@ -47,10 +47,10 @@ export function call(address: CallAddress, declaration: Declaration<z.ZodObject,
 }
 
 export const text = z.string();
-export const word = z.string().min(1, "wants a text that is not empty");
+export const word = z.string().min(1, "expected a non-empty string");
 export const optionalText = z.string().optional();
-export const json = z.custom<JsonValue>(isJsonValue, "wants a JSON value");
-export const jsonObject = z.custom<JsonObject>(isJsonObject, "wants a JSON object");
+export const json = z.custom<JsonValue>(isJsonValue, "expected a JSON value");
+export const jsonObject = z.custom<JsonObject>(isJsonObject, "expected a JSON object");
 export const texts = z.record(z.string(), z.string());
 export const seconds = z.int().describe("epoch seconds");
 export const ms = z.number().describe("epoch ms");
@@ -61,12 +61,12 @@ export const flag = z
   .transform((value) => value === true || value === "true" || value === "1" || value === "");
 /** In an update, null removes the text. */
 export const clearable = z.string().nullable().optional();
-export const maxConcurrency = z.int("wants a whole number").min(1, "wants at least 1").max(10_000, "wants at most 10000");
+export const maxConcurrency = z.int("expected a whole number").min(1, "expected at least 1").max(10_000, "expected at most 10000");
 
 export const memoryMb = z
-  .int("wants a whole number")
-  .min(LEAST_MEMORY_MB, `wants at least ${LEAST_MEMORY_MB}`)
-  .max(MOST_MEMORY_MB, `wants at most ${MOST_MEMORY_MB}`);
+  .int("expected a whole number")
+  .min(LEAST_MEMORY_MB, `expected at least ${LEAST_MEMORY_MB}`)
+  .max(MOST_MEMORY_MB, `expected at most ${MOST_MEMORY_MB}`);
 
 export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER) {
   return z.coerce.number<string | number>().int().min(least).max(most);
@@ -75,9 +75,9 @@ export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER) {
 export const pageParams = z.object({ limit: whole(1, 1000).default(10), before: optionalText, after: optionalText });
 const lettersAndDigits = z.string().regex(/^[0-9A-Za-z]+$/);
 /** Lists of these are paged by the id of the last record shown. */
-export const invocationId = z.templateLiteral(["inv_", lettersAndDigits], { error: 'wants the id of an invocation, as "inv_…"' });
-export const runId = z.templateLiteral(["run_", lettersAndDigits], { error: 'wants the id of a run, as "run_…"' });
-export const deliveryId = z.templateLiteral(["dlv_", z.int()], { error: 'wants the id of a delivery, as "dlv_1"' });
+export const invocationId = z.templateLiteral(["inv_", lettersAndDigits], { error: 'expected an invocation id such as "inv_…"' });
+export const runId = z.templateLiteral(["run_", lettersAndDigits], { error: 'expected a run id such as "run_…"' });
+export const deliveryId = z.templateLiteral(["dlv_", z.int()], { error: 'expected a delivery id such as "dlv_1"' });
 export const limitParams = z.object({ limit: pageParams.shape.limit });
 
 const pageInfo = z.object({ total_count: z.int(), count: z.int(), start_cursor: optionalText, end_cursor: optionalText });
@@ -89,4 +89,4 @@ export const paged = <Schema extends z.ZodType>(record: Schema) => z.object({ pa
 export const error = z.object({ error: text, code: text, details: jsonObject.optional() });
 export const deleted = z.object({ id: text, deleted: z.boolean() });
 
-export const slug = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "wants a slug: small letters, digits and dashes");
+export const slug = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "expected a slug of lowercase letters, digits and dashes");

@@ -33,31 +33,30 @@ const retried = one(z.object({ retried: z.int() }));
 const tag = "Deliveries";
 
 export const deliveries = {
-  ofWebhook: call(CALLS.deliveries.ofWebhook, { tag, summary: "Lists deliveries to a webhook, the newest first", params: listParams, answer: many(delivery) }),
+  ofWebhook: call(CALLS.deliveries.ofWebhook, { tag, summary: "Lists deliveries to a webhook, newest first", params: listParams, answer: many(delivery) }),
   retryWebhook: call(CALLS.deliveries.retryWebhook, {
     tag,
-    summary: "Delivers again all that was made since a time in epoch ms, or from the first, and has failed or is pending, also while an attempt hangs",
+    summary: "Retries failed and pending deliveries since a time in epoch ms, by default all of them, even while an attempt is in flight",
     params: z.object({ since_ms }),
     answer: retried,
   }),
   ofSource: call(CALLS.deliveries.ofSource, {
     tag,
-    summary: "Lists deliveries to a source that listens, the newest first",
+    summary: "Lists deliveries to a listening source, newest first",
     params: listParams,
     answer: many(delivery),
   }),
   ofInvocation: call(CALLS.deliveries.ofInvocation, {
     tag,
-    summary: "Lists where the first 100 events of an invocation went, each with its attempts, the oldest first",
+    summary: "Lists the deliveries of the first 100 events of an invocation with their attempts, oldest first",
     answer: many(delivery),
   }),
   retrySource: call(CALLS.deliveries.retrySource, {
     tag,
-    summary:
-      "Runs a source that listens with what was made since a time and has failed or is to be tried again, or with what it has missed while it was inactive",
+    summary: "Retries failed and pending deliveries to a listening source since a time; with missed, delivers what it missed while inactive instead",
     params: z.object({ since_ms, missed: flag.optional() }),
     answer: retried,
   }),
   get: call(CALLS.deliveries.get, { tag, summary: "Shows a delivery with its attempts", answer: one(delivery) }),
-  retry: call(CALLS.deliveries.retry, { tag, summary: "Delivers again, now", answer: one(delivery) }),
+  retry: call(CALLS.deliveries.retry, { tag, summary: "Retries a delivery now", answer: one(delivery) }),
 };

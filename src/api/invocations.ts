@@ -7,7 +7,7 @@ const thrown = z.looseObject({
   name: text,
   message: text,
   stack: text,
-  causes: z.array(text).readonly().optional().describe("what has led to it, one line each, down to what a third party answered"),
+  causes: z.array(text).readonly().optional().describe("causes of the error, one line each, down to the response of a third party"),
 });
 
 export const line = z.object({ k: text, msg: text, ts: ms, from: optionalText });
@@ -40,7 +40,7 @@ export const invocation = z.object({
   dropped: z.record(z.string(), z.int()),
   response_status: z.int().optional(),
   replay_of: optionalText,
-  version: z.int().optional().describe("the code of the source that it ran on"),
+  version: z.int().optional().describe("version of the source that it ran on"),
   returned: json.optional(),
   logs: z.array(line).optional(),
 });
@@ -64,11 +64,11 @@ const actionRun = z.object({
   error: thrown.optional(),
   exports: jsonObject,
   ret: json.optional(),
-  os: z.array(observation).describe("what it logged"),
+  os: z.array(observation).describe("its log"),
   response: json.optional(),
   sends: z.array(json),
   emits: z.array(z.object({ event: json, name: text })),
-  flow: jsonObject.optional().describe("what it wanted a workflow to do next"),
+  flow: jsonObject.optional().describe("flow control that it requested, such as a delay"),
   duration_ms: z.number(),
   runs: z.int(),
 });
@@ -104,7 +104,9 @@ const rehearsal = z.object({
     returned: json.optional(),
     logs: z.array(line),
   }),
-  state: z.array(z.object({ key: text, before: json.optional(), after: json.optional() })).describe("keys that it would change; absent: the key is not set"),
+  state: z
+    .array(z.object({ key: text, before: json.optional(), after: json.optional() }))
+    .describe("keys that it would change; before or after is omitted when the key is not set"),
 });
 
 const tag = "Invocations";
@@ -112,32 +114,32 @@ const tag = "Invocations";
 export const invocations = {
   list: call(CALLS.invocations.list, {
     tag,
-    summary: "Lists calls of run and of hooks, the newest first",
+    summary: "Lists calls of run and of hooks, newest first",
     params: limitParams.extend({ before: invocationId.optional() }),
     answer: many(invocation),
   }),
   get: call(CALLS.invocations.get, { tag, summary: "Shows a call with its log", answer: one(invocation) }),
   events: call(CALLS.invocations.events, {
     tag,
-    summary: "Lists the kept events of a call, the oldest first; bodies over 1 KB are cut",
+    summary: "Lists the stored events of a call, oldest first; bodies over 1 KB are truncated",
     params: limitParams,
     answer: many(event),
   }),
-  replay: call(CALLS.invocations.replay, { tag, summary: "Repeats the trigger of a call against today's code", answer: one(invocation) }),
+  replay: call(CALLS.invocations.replay, { tag, summary: "Replays the trigger of a call on the current code", answer: one(invocation) }),
   rehearse: call(CALLS.invocations.rehearse, {
     tag,
-    summary: "What today's code would do with the trigger of a call, beside what was done; nothing of it is kept, but third parties are asked for real",
+    summary: "Dry run of the trigger of a call on the current code, compared with the original call; stores nothing, but sends real requests to third parties",
     answer: one(rehearsal),
   }),
   observations: call(CALLS.invocations.observations, {
     tag,
-    summary: "The newest observations, the oldest first",
+    summary: "Lists the newest observations, oldest first",
     params: limitParams,
     answer: many(observation),
   }),
   instants: call(CALLS.invocations.instants, {
     tag,
-    summary: "What became of planned instants, the newest first",
+    summary: "Lists planned timer instants with their outcome, newest first",
     params: limitParams,
     answer: many(instant),
   }),

@@ -7,20 +7,20 @@ const tag = "Page";
 export const page = {
   ticket: call(CALLS.page.ticket, {
     tag,
-    summary: "Makes a ticket for a browser: within a minute it is exchanged for this key, once",
+    summary: "Creates a one-time ticket for a browser, which exchanges it for this key within a minute",
     beyondReaders: [],
     answer: one(z.object({ ticket: text })),
   }),
   redeem: call(CALLS.page.redeem, {
     tag,
-    summary: "Exchanges a ticket for the key that it was made with; wants no key itself",
+    summary: "Exchanges a one-time ticket for an API key. Needs no authentication.",
     params: z.object({ ticket: word }),
     isOpen: true,
     answer: one(z.object({ key: text })),
   }),
   session: call(CALLS.page.session, {
     tag,
-    summary: "Whom this key belongs to, and what it may do",
-    answer: one(z.object({ key_name: optionalText.describe("absent: the key of PD_HOME"), read_only: z.boolean(), version: text })),
+    summary: "Shows the name and rights of this key",
+    answer: one(z.object({ key_name: optionalText.describe("omitted for the key of PD_HOME"), read_only: z.boolean(), version: text })),
   }),
 };

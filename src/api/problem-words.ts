@@ -32,9 +32,9 @@ export function problemsOf({ issues }: z.ZodError, { whole, given }: { whole: st
 /** Quotes the given value. The schema may have checked a transformed one. */
 function textOf({ code, message, path }: z.core.$ZodIssue, given: unknown): string {
   if (given === undefined && code !== "custom" && code !== "unrecognized_keys" && code !== "invalid_key") return "is missing";
-  const isTold = given === undefined || code === "unrecognized_keys" || code === "invalid_key" || message.includes(", not ");
+  const isTold = given === undefined || code === "unrecognized_keys" || code === "invalid_key" || message.includes(", got ");
   if (isTold || path.some((part) => SECRET.test(String(part)))) return message;
-  return `${message}, not ${shortOf(given)}`;
+  return `${message}, got ${shortOf(given)}`;
 }
 
 /** Objects and lists may contain secrets. */
@@ -58,27 +58,27 @@ function placeOf(path: readonly PropertyKey[]): string {
 function wanted(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
-      return `wants ${typeWords(issue.expected)}`;
+      return `expected ${typeWords(issue.expected)}`;
     case "invalid_value":
-      return `wants ${oneOf(issue.values)}`;
+      return `expected ${oneOf(issue.values)}`;
     case "too_small":
-      return issue.origin === "string" ? `wants at least ${issue.minimum} characters` : `wants ${sizeWords("at least", issue.minimum, issue.origin)}`;
+      return issue.origin === "string" ? `expected at least ${issue.minimum} characters` : `expected ${sizeWords("at least", issue.minimum, issue.origin)}`;
     case "too_big":
-      return issue.origin === "string" ? `wants at most ${issue.maximum} characters` : `wants ${sizeWords("at most", issue.maximum, issue.origin)}`;
+      return issue.origin === "string" ? `expected at most ${issue.maximum} characters` : `expected ${sizeWords("at most", issue.maximum, issue.origin)}`;
     case "invalid_union":
       return unionWords(issue.errors);
     case "invalid_format":
-      return issue.format === "url" ? "wants an address, such as https://example.com/" : `wants a text of the form ${issue.format}`;
+      return issue.format === "url" ? "expected an address such as https://example.com/" : `expected a string in the format ${issue.format}`;
     case "not_multiple_of":
-      return "wants a whole number";
+      return "expected a whole number";
     default:
-      return "wants something else";
+      return "expected another value";
   }
 }
 
 function typeWords(expected: string): string {
   const words: Readonly<Record<string, string>> = {
-    string: "a text",
+    string: "a string",
     number: "a number",
     int: "a whole number",
     boolean: "true or false",
@@ -100,15 +100,15 @@ function oneOf(values: readonly unknown[]): string {
 }
 
 function unionWords(errors: readonly (readonly z.core.$ZodIssue[])[]): string {
-  const words = errors.flatMap(([first]) => (first === undefined ? [] : [first.message.replace(/^wants /, "")]));
-  return `wants ${[...new Set(words)].join(", or ")}`;
+  const words = errors.flatMap(([first]) => (first === undefined ? [] : [first.message.replace(/^expected /, "")]));
+  return `expected ${[...new Set(words)].join(", or ")}`;
 }
 
 function unknownMembers(names: readonly string[], known: readonly string[]): string {
   const shown = names.slice(0, MOST_NAMES).map((name) => name.slice(0, MOST_QUOTED));
   const nearest = nearestTo(shown, known);
   const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : "";
-  return `nothing is called ${shown.map((name, index) => `${JSON.stringify(name)}${nearest[index] ?? ""}`).join(", ")}${more} here`;
+  return `unknown name ${shown.map((name, index) => `${JSON.stringify(name)}${nearest[index] ?? ""}`).join(", ")}${more}`;
 }
 
 function knownMembers({ inst }: Issue): readonly string[] {

@@ -20,7 +20,7 @@ export const prop = z.object({
   min: z.number().optional(),
   max: z.number().optional(),
   options: z.array(z.object({ label: text, value: json })).optional(),
-  remoteOptions: yes.describe("its choices are asked for"),
+  remoteOptions: yes.describe("its options are computed"),
   useQuery: yes,
   withLabel: yes,
   app: optionalText,
@@ -48,7 +48,7 @@ const asides = { observations: z.array(json), errors: z.array(json) };
 export const choices = z.object({
   options: z.array(z.object({ label: text, value: json })),
   string_options: z.array(text),
-  context: jsonObject.nullable().describe("to be handed back as prev_context for the next page"),
+  context: jsonObject.nullable().describe("send it as prev_context to get the next page"),
   ...asides,
 });
 export type ChoicesRecord = z.infer<typeof choices>;

@@ -7,8 +7,8 @@ const registry = z.object({
   name: text,
   kind,
   location: text,
-  component_count: z.int().optional().describe("when it was just added"),
-  problem: text.optional().describe("why none of its components are found, such as a folder that is gone"),
+  component_count: z.int().optional().describe("only in the response to adding it"),
+  problem: text.optional().describe("why its components cannot be found, such as a missing folder"),
 });
 export type RegistryRecord = z.infer<typeof registry>;
 
@@ -19,23 +19,23 @@ export type IndexedRecord = z.infer<typeof indexed>;
 const tag = "Registries";
 
 export const registries = {
-  list: call(CALLS.registries.list, { tag, summary: "Registries, in the order in which they are asked", answer: many(registry) }),
+  list: call(CALLS.registries.list, { tag, summary: "Lists registries in lookup order", answer: many(registry) }),
   add: call(CALLS.registries.add, {
     tag,
     summary: "Adds a registry: a folder on the server, an npm scope, a Git repository or a tarball",
     params: z.object({ name: z.string().min(1), kind, location: z.string().min(1) }),
     answer: one(registry),
   }),
-  remove: call(CALLS.registries.remove, { tag, summary: "Removes a registry; what was deployed from it stays", answer: one(deleted) }),
+  remove: call(CALLS.registries.remove, { tag, summary: "Removes a registry; components deployed from it stay", answer: one(deleted) }),
   update: call(CALLS.registries.update, {
     tag,
-    summary: "Fetches the newest of one registry or of all, of one app or of all that is here",
+    summary: "Fetches the newest code of one or all registries, for one app or all apps stored here",
     params: z.object({ name: optionalText, app: optionalText }),
     answer: many(registry),
   }),
   search: call(CALLS.registries.search, {
     tag,
-    summary: "Components of the registries by words of their name, key or description, best first",
+    summary: "Finds registry components by words of their name, key or description, best match first",
     params: pageParams.extend({ query: text.default(""), component_type: component_type.optional() }),
     answer: paged(indexed),
   }),

@@ -6,35 +6,35 @@ import { call, deleted, flag, many, ms, one, optionalText, seconds, text, word }
 const status = z.object({
   version: z.string(),
   pid: z.int(),
-  in_background: z.boolean().describe("a command has started it"),
+  in_background: z.boolean().describe("started by a command, in the background"),
   home: z.string(),
   secret_key: z.enum(["keyring", "file", "environment"]),
   api_url: z.string(),
   endpoint_url: z.string(),
   started_at_ms: z.int(),
   sources: z.int(),
-  processes: z.int().optional().describe("processes of components"),
-  database: z.enum(["better-sqlite3", "node:sqlite"]).describe("what opens the database"),
-  sandbox: z.enum(["wall", "belt"]).describe("what encloses components"),
-  no_wall: z.string().optional().describe("why there is no wall"),
-  component_network: z.enum(["open", "public"]).describe("what components reach; public: neither this machine nor its network"),
-  damage: z.string().optional().describe("what is wrong with the database, which is not written any more"),
+  processes: z.int().optional().describe("number of component processes"),
+  database: z.enum(["better-sqlite3", "node:sqlite"]).describe("SQLite driver"),
+  sandbox: z.enum(["wall", "belt"]).describe("sandbox of components"),
+  no_wall: z.string().optional().describe("why the wall is not used"),
+  component_network: z.enum(["open", "public"]).describe("what components can reach; public excludes this machine and its network"),
+  damage: z.string().optional().describe("why the database is damaged; it is no longer written"),
 });
 export type StatusRecord = z.infer<typeof status>;
 
 const figures = z.object({
   at_ms: ms,
   runs: z.number().describe("calls of run and of hooks"),
-  failed: z.number().describe("those of them that did not return"),
+  failed: z.number().describe("calls that did not return"),
   events: z.number(),
-  dropped: z.number().describe("emits that dedupe dropped"),
-  attempts: z.number().describe("attempts to deliver"),
-  delivered: z.number().describe("those of them that were taken"),
+  dropped: z.number().describe("events that dedupe dropped"),
+  attempts: z.number().describe("delivery attempts"),
+  delivered: z.number().describe("attempts that the receiver accepted"),
   memory_bytes: z.number().describe("of the server's own process"),
-  database_bytes: z.number().describe("of the database with its log"),
+  database_bytes: z.number().describe("of the database and its write-ahead log"),
   running_calls: z.number(),
-  waiting_calls: z.number().describe("that wait for their turn, or for a process"),
-  pending_requests: z.number().describe("acknowledged, and not run to their end"),
+  waiting_calls: z.number().describe("calls that wait for their turn or for a process"),
+  pending_requests: z.number().describe("acknowledged requests whose run has not ended"),
   pending_deliveries: z.number(),
   postponed_events: z.number(),
 });
@@ -44,17 +44,17 @@ const usage = z.object({
   at_ms: ms,
   kinds: z.array(z.object({ kind: z.enum(KINDS), count: z.number().optional(), bytes: z.number() })).describe("of the database"),
   folders: z.array(z.object({ name: text, bytes: z.number() })).describe("beside the database"),
-  free_bytes: z.number().describe("left on the disk"),
-  total_bytes: z.number().describe("of the disk"),
-  keeps: z.object({ events: z.number(), invocations: z.number(), days: z.number() }).describe("of each source, at most"),
+  free_bytes: z.number().describe("free space on the disk"),
+  total_bytes: z.number().describe("size of the disk"),
+  keeps: z.object({ events: z.number(), invocations: z.number(), days: z.number() }).describe("limits per source"),
 });
 export type UsageRecord = z.infer<typeof usage>;
 
 const finding = z.object({ level: z.enum(["good", "attention", "bad"]), about: text, text, fix: optionalText.describe("what to do") });
 
 const progress = z.object({
-  step: z.enum(["fetching", "bundling", "installing", "loading", "hook"]).optional().describe("what is being done; absent: nothing that takes its time"),
-  subject: optionalText.describe("the packages, the hook or the key that it is about"),
+  step: z.enum(["fetching", "bundling", "installing", "loading", "hook"]).optional().describe("current step; omitted when no slow step is running"),
+  subject: optionalText.describe("the packages, hook or key that the step is working on"),
   elapsed_ms: z.number().optional(),
 });
 export type ProgressRecord = z.infer<typeof progress>;
@@ -67,55 +67,58 @@ export type KeyRecord = z.infer<typeof key>;
 
 /** One user and one workspace without quota, for clients of the hosted platform. */
 export const server = {
-  status: call(CALLS.server.status, { tag: "Server", summary: "What runs here", answer: one(status) }),
+  status: call(CALLS.server.status, { tag: "Server", summary: "Shows the server's version, settings and process count", answer: one(status) }),
   progress: call(CALLS.server.progress, {
     tag: "Server",
-    summary: "How far a request is that was sent with this id in its header pd-progress, and the same key",
+    summary: "Shows the progress of a request that was sent with this id in its pd-progress header, with the same key",
     answer: one(progress),
   }),
   figures: call(CALLS.server.figures, {
     tag: "Server",
-    summary: "How much has happened since the server began, and what it takes up",
+    summary: "Counts since the server started, and its use of memory and disk",
     answer: one(figures),
   }),
   usage: call(CALLS.server.usage, {
     tag: "Server",
-    summary: "What is kept takes up, by kind, and what may be kept; looked at once in a minute",
+    summary: "Disk space by kind of data, and retention limits; measured at most once a minute",
     answer: one(usage),
   }),
-  checkup: call(CALLS.server.checkup, { tag: "Server", summary: "What is right and wrong with this server, the worst first", answer: many(finding) }),
+  checkup: call(CALLS.server.checkup, { tag: "Server", summary: "Health checks of this server, worst first", answer: many(finding) }),
   schedule: call(CALLS.server.schedule, {
     tag: "Server",
-    summary: "The next five instants of a schedule, were it deployed now",
+    summary: "The next five times of a schedule if it were deployed now",
     params: z.object({ intervalSeconds: z.coerce.number<string | number>().optional(), cron: optionalText, timezone: optionalText }),
     answer: one(z.object({ next_ms: z.array(ms) })),
   }),
   rotateSecrets: call(CALLS.server.rotateSecrets, {
     tag: "Secrets",
-    summary: "Makes a new key and seals every secret with it",
+    summary: "Creates a new key and seals every secret with it",
     answer: one(
-      z.object({ rotated: z.literal(true), left: z.int().describe("how many could not be opened: they stay as they are, and earlier keys are kept") }),
+      z.object({
+        rotated: z.literal(true),
+        left: z.int().describe("number of secrets that could not be opened; they stay unchanged, and earlier keys are kept"),
+      }),
     ),
   }),
   owner: call(CALLS.server.owner, {
     tag: "Account",
-    summary: "Who owns this server",
+    summary: "Shows the owner of this server",
     answer: one(z.object({ id: text, username: text, email: text, orgs: z.array(workspace) })),
   }),
-  workspace: call(CALLS.server.workspace, { tag: "Account", summary: "The workspace that this server is", answer: one(workspace) }),
+  workspace: call(CALLS.server.workspace, { tag: "Account", summary: "Shows the workspace of this server", answer: one(workspace) }),
   projects: call(CALLS.server.projects, {
     tag: "Account",
-    summary: "Projects: there are none here",
+    summary: "Lists projects; always empty here",
     answer: many(z.object({ id: text, name: text })),
   }),
 };
 
 export const keys = {
-  list: call(CALLS.keys.list, { tag: "Server", summary: "Lists named keys, the newest first; the keys themselves are not kept", answer: many(key) }),
+  list: call(CALLS.keys.list, { tag: "Server", summary: "Lists named keys, newest first; the keys themselves are not stored", answer: many(key) }),
   create: call(CALLS.keys.create, {
     tag: "Server",
-    summary: "Makes a named key; it is shown only now",
-    params: z.object({ name: word, read_only: flag.default(false).describe("it sees everything but secrets, and changes nothing") }),
+    summary: "Creates a named key, which is shown only once",
+    params: z.object({ name: word, read_only: flag.default(false).describe("may read everything except secrets, and may not change anything") }),
     answer: one(key),
   }),
   revoke: call(CALLS.keys.revoke, { tag: "Server", summary: "Revokes a key, by id or name", answer: one(deleted) }),

@@ -41,7 +41,7 @@ export const source = z.object({
   component_id: text,
   component_key: optionalText,
   component_version: text,
-  version: z.int().describe("counts the codes that it ran on, from 1"),
+  version: z.int().describe("counts the code versions it has run on, from 1"),
   configured_props: jsonObject,
   configurable_props: z.array(prop),
   active: z.boolean(),
@@ -52,13 +52,13 @@ export const source = z.object({
   type: z.literal("DeployedComponent"),
   dedupe: optionalText,
   env: z.array(text),
-  max_concurrency: z.int().optional().describe("runs at the same time; absent: as many as the server allows"),
+  max_concurrency: z.int().optional().describe("limit of concurrent runs; omitted when the server's limit applies"),
   allow_run: z.literal(true).optional(),
   imports: z.array(text).optional(),
   component_url: optionalText,
   registry: registryOrigin.optional(),
   warnings: z.array(text).optional(),
-  problems: z.array(text).optional().describe("why it cannot run as it should, such as a revoked account"),
+  problems: z.array(text).optional().describe("reasons why it does not work, such as a revoked account"),
   endpoint_url: optionalText,
   timers: z.array(timer).optional(),
   callback_observations: z.array(observation).optional(),
@@ -75,7 +75,7 @@ const version = z.object({
   code_hash: text,
   since_ms: ms,
   current: z.boolean(),
-  same_as: z.int().optional().describe("the first version that ran on this code"),
+  same_as: z.int().optional().describe("first version with the same code"),
   component_url: optionalText,
   registry: registryOrigin.optional(),
 });
@@ -84,21 +84,24 @@ export type VersionRecord = z.infer<typeof version>;
 const fileChange = z.object({
   path: text,
   kind: z.enum(["added", "removed", "changed"]),
-  lines: z.array(text).describe("each begins with its sign"),
+  lines: z.array(text).describe("each starts with its sign"),
 });
 const versionCode = version.extend({
   component_path: text,
-  files: texts.describe("path → text, the entry and what is loaded before it, too"),
+  files: texts.describe("path → text, including the entry and its imports"),
   against: z.int(),
-  changes: z.array(fileChange).describe("from the other version to this one"),
+  changes: z.array(fileChange).describe("changes from the other version to this one"),
   package_changes: z.array(text),
 });
 
 const activity = z.object({
   source_id: text,
-  events: z.array(z.int()).describe("in each twelfth of the last hour, the oldest first"),
-  calls: z.array(z.object({ id: text, started_at_ms: ms, duration_ms: z.number(), outcome: text })).describe("the newest first"),
-  memory_bytes: z.number().optional().describe("what its process takes up, as it says; absent while it has none, and when it does not answer"),
+  events: z.array(z.int()).describe("in each five minutes of the last hour, oldest first"),
+  calls: z.array(z.object({ id: text, started_at_ms: ms, duration_ms: z.number(), outcome: text })).describe("newest first"),
+  memory_bytes: z
+    .number()
+    .optional()
+    .describe("memory of its process as reported by the process; omitted when it has no process or the process does not answer"),
 });
 
 export type ActivityRecord = z.infer<typeof activity>;
@@ -108,8 +111,8 @@ const sourceParams = codeParams.extend({
   configured_props: jsonObject.optional(),
   env: texts.optional(),
   active: flag.optional(),
-  allow_run: flag.optional().describe("it may start programs of the machine, inside the wall"),
-  max_concurrency: maxConcurrency.nullable().optional().describe("runs at the same time; null: as many as the server allows"),
+  allow_run: flag.optional().describe("may start programs of the machine, inside the wall"),
+  max_concurrency: maxConcurrency.nullable().optional().describe("limit of concurrent runs; null restores the server's limit"),
 });
 export type SourceParams = z.input<typeof sourceParams>;
 
@@ -118,7 +121,7 @@ const tag = "Sources";
 export const sources = {
   list: call(CALLS.sources.list, {
     tag,
-    summary: "Lists all sources, the newest first",
+    summary: "Lists all sources, newest first",
     params: pageParams,
     answer: paged(source),
   }),
@@ -132,7 +135,7 @@ export const sources = {
   deploy: call(CALLS.sources.deploy, {
     tag,
     summary: "Deploys a component",
-    params: sourceParams.extend({ slug: slug.optional().describe("has to be free; absent: made of the name") }),
+    params: sourceParams.extend({ slug: slug.optional().describe("must not be in use; derived from the name by default") }),
     answer: one(source),
   }),
   get: call(CALLS.sources.get, { tag, summary: "Shows a source, by id or slug", answer: one(source) }),
@@ -140,66 +143,66 @@ export const sources = {
     tag,
     summary: "Changes code, name, props, variables or state: deactivate, swap, activate",
     params: sourceParams.extend({
-      if_version: whole(1, MOST_VERSIONS).optional().describe("only while this version runs, else PD_CONFLICT"),
-      keep_slug: flag.optional().describe("although the name becomes another"),
-      force: flag.optional().describe("although the deactivate hook of the running version throws"),
+      if_version: whole(1, MOST_VERSIONS).optional().describe("fails with PD_CONFLICT unless this is the current version"),
+      keep_slug: flag.optional().describe("keeps the slug when the name changes"),
+      force: flag.optional().describe("even if the deactivate hook of the running version throws"),
     }),
     answer: one(source),
   }),
   delete: call(CALLS.sources.delete, {
     tag,
-    summary: "Deletes a source with all that belongs to it; with force although its deactivate hook throws",
+    summary: "Deletes a source with all its data; with force even if its deactivate hook throws",
     params: z.object({ force: flag.optional() }),
     answer: one(deleted),
   }),
   run: call(CALLS.sources.run, {
     tag,
-    summary: "Runs a source now, with the given event or as its timer would; or emits its sample event in place of a run",
+    summary: "Runs a source now, with the given event or as its timer would; with sample emits its sample event instead",
     params: z.object({ event: json.optional(), sample: flag.optional() }),
     answer: one(invocation),
   }),
   configure: call(CALLS.sources.configure, {
     tag,
-    summary: "One page of the choices of a prop whose options the component computes",
+    summary: "Returns one page of the computed options of a prop",
     params: optionsParams,
     answer: one(choices),
   }),
   activity: call(CALLS.sources.activity, {
     tag,
-    summary: "What sources have done lately: events of the last hour by twelfths, and how the newest calls ended; ids with commas between them",
+    summary: "Recent activity of sources: events of the last hour in five-minute steps, and outcomes of the newest calls; ids is comma-separated",
     params: z.object({ ids: text }),
     answer: many(activity),
   }),
   versions: call(CALLS.sources.versions, {
     tag,
-    summary: "Lists the codes that a source ran on and that are kept, the newest first",
+    summary: "Lists the stored versions of a source, newest first",
     answer: many(version),
   }),
   version: call(CALLS.sources.version, {
     tag,
-    summary: "Shows a version with its code, and how it differs from another; without one, from what runs now",
+    summary: "Shows a version with its code and its difference from another version, by default the current one",
     params: z.object({ against: whole(1, MOST_VERSIONS).optional() }),
     answer: one(versionCode),
   }),
   rollback: call(CALLS.sources.rollback, {
     tag,
-    summary: "Goes back to an earlier code, or to the one before today's; values and state stay, and it becomes a version of its own",
+    summary: "Deploys an earlier version again, by default the previous one, as a new version; values and state stay",
     params: z.object({
       version: whole(1, MOST_VERSIONS).optional(),
-      force: flag.optional().describe("although the deactivate hook of the running version throws"),
+      force: flag.optional().describe("even if the deactivate hook of the running version throws"),
     }),
     answer: one(source),
   }),
   export: call(CALLS.sources.export, {
     tag: "Transfer",
-    summary: "A source with its code, values and pins; secrets, state and events only when they are asked for",
+    summary: "Exports a source with its code, values and pins; secrets, state and events only on request",
     params: exportParams,
     beyondReaders: ["secrets"],
     answer: one(exported),
   }),
   import: call(CALLS.sources.import, {
     tag: "Transfer",
-    summary: "Deploys or updates the source with this slug, all or nothing; values that are not given stay. Events are taken only by a new source",
+    summary: "Deploys or updates the source with this slug, all or nothing; omitted values stay unchanged. Only a new source accepts events",
     params: imported,
     answer: one(source),
   }),

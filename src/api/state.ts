@@ -9,8 +9,8 @@ export const cleared = z.object({ key: text, deleted: z.boolean() });
 const tag = "State";
 
 export const state = {
-  all: call(CALLS.state.all, { tag, summary: "All keys with their values", answer: one(values) }),
-  get: call(CALLS.state.get, { tag, summary: "The value of a key", answer: one(entry) }),
+  all: call(CALLS.state.all, { tag, summary: "Lists all keys with their values", answer: one(values) }),
+  get: call(CALLS.state.get, { tag, summary: "Shows the value of a key", answer: one(entry) }),
   set: call(CALLS.state.set, { tag, summary: "Sets a key", params: z.object({ value: json }), answer: one(entry) }),
-  delete: call(CALLS.state.delete, { tag, summary: "Clears a key", answer: one(cleared) }),
+  delete: call(CALLS.state.delete, { tag, summary: "Deletes a key", answer: one(cleared) }),
 };

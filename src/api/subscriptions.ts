@@ -12,17 +12,17 @@ const answer = many(subscription);
 export const subscriptions = {
   list: call(CALLS.subscriptions.list, {
     tag,
-    summary: "Lists subscriptions, the newest first",
+    summary: "Lists subscriptions, newest first",
     answer,
     also: ["GET /v1/workspaces/{org_id}/subscriptions"],
   }),
   create: call(CALLS.subscriptions.create, {
     tag,
-    summary: "Lets a listener get what an emitter emits: on the default channel, or on the one that event_name names",
+    summary: "Subscribes a listener to an emitter's events, on the default channel or the channel in event_name",
     params,
     answer,
   }),
-  delete: call(CALLS.subscriptions.delete, { tag, summary: "Ends a subscription", params, answer }),
+  delete: call(CALLS.subscriptions.delete, { tag, summary: "Deletes a subscription", params, answer }),
   createAutomatic: call(CALLS.subscriptions.createAutomatic, {
     tag,
     summary: "Subscribes a listener to $errors or $logs of every source that is deployed from now on",

@@ -22,8 +22,8 @@ const carried = z.object({
   slug,
   name: word,
   active: z.boolean().default(true),
-  component: codeFiles.extend({ imports: z.array(codeFiles).optional().describe("what is loaded before it") }),
-  packages: z.record(z.string(), z.string().regex(EXACT_VERSION, "wants an exact version, such as 1.2.3")).default({}),
+  component: codeFiles.extend({ imports: z.array(codeFiles).optional().describe("modules that are loaded before it") }),
+  packages: z.record(z.string(), z.string().regex(EXACT_VERSION, "expected an exact version such as 1.2.3")).default({}),
   configured_props: jsonObject.default({}),
   env: texts.default({}),
   max_concurrency: maxConcurrency.optional(),
@@ -40,7 +40,7 @@ export const exported = carried.extend({
   version: text,
   secret_props: z.array(text),
   prop_names: z.array(text),
-  withheld_props: z.array(text).describe("secrets and credentials, whose values are left out"),
+  withheld_props: z.array(text).describe("secrets and credentials, whose values are omitted"),
   withheld_env: z.array(text),
 });
 export type ExportedRecord = z.input<typeof exported>;

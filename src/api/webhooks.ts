@@ -28,7 +28,7 @@ const tag = "Webhooks";
 const answer = one(webhook);
 
 export const webhooks = {
-  list: call(CALLS.webhooks.list, { tag, summary: "Lists webhooks, the newest first", params: pageParams, answer: paged(webhook) }),
+  list: call(CALLS.webhooks.list, { tag, summary: "Lists webhooks, newest first", params: pageParams, answer: paged(webhook) }),
   create: call(CALLS.webhooks.create, {
     tag,
     summary: "Creates a webhook; its signing key is shown here and when it is rotated",
@@ -38,15 +38,15 @@ export const webhooks = {
   get: call(CALLS.webhooks.get, { tag, summary: "Shows a webhook", answer }),
   update: call(CALLS.webhooks.update, {
     tag,
-    summary: "Changes a webhook; with replay_missed what it missed while it was inactive is delivered",
+    summary: "Changes a webhook; replay_missed delivers what it missed while inactive",
     params: updateParams,
     answer,
   }),
   delete: call(CALLS.webhooks.delete, { tag, summary: "Deletes a webhook with its subscriptions and deliveries", answer: one(deleted) }),
-  rotate: call(CALLS.webhooks.rotate, { tag, summary: "Makes a new signing key; what is sent is signed with the old one as well for a day", answer }),
+  rotate: call(CALLS.webhooks.rotate, { tag, summary: "Creates a new signing key; for a day, messages are also signed with the old one", answer }),
   test: call(CALLS.webhooks.test, {
     tag,
-    summary: "Sends a message now and shows what came back",
+    summary: "Sends a test message now and shows the response",
     params: z.object({ event: json.optional() }),
     answer: one(attempt),
   }),

@@ -26,7 +26,7 @@ const RUN_STATES = ["running", "waiting", "succeeded", "failed", "cancelled"] as
 const runState = z.enum(RUN_STATES);
 
 const trigger = z.object({
-  id: optionalText.describe("absent: nothing emits yet what the file names"),
+  id: optionalText.describe("omitted while the emitter in the file has no counterpart on this server"),
   kind: z.enum(["http", "schedule", "events"]),
   owner_id: text,
   name: optionalText,
@@ -35,7 +35,7 @@ const trigger = z.object({
   custom_response: z.boolean().optional(),
   configured_props: jsonObject.optional(),
   next_at_ms: ms.optional(),
-  emitter: optionalText.describe("what the file names, whose events begin runs"),
+  emitter: optionalText.describe("as written in the file; its events start runs"),
   event_name: optionalText,
 });
 export type WorkflowTriggerRecord = z.infer<typeof trigger>;
@@ -70,7 +70,7 @@ const step: z.ZodType<StepShape> = z.lazy(() =>
     kind: z.enum(["code", "if", "switch", "parallel", "for_each"]),
     line: z.int(),
     ...codeStep,
-    value: json.optional().describe("what a branch or a loop depends on"),
+    value: json.optional().describe("value that selects the branch, or the items of the loop"),
     branches: z.array(z.object({ name: text, steps: z.array(step) })).optional(),
   }),
 );
@@ -78,8 +78,8 @@ const step: z.ZodType<StepShape> = z.lazy(() =>
 const foreign = z.object({
   id: text,
   kind: z.enum(["account", "data store", "source", "schedule", "endpoint"]),
-  used_by: z.array(text).describe("steps, or trigger"),
-  here: optionalText.describe("what stands for it: a name, a schedule, an address; absent: nothing does yet"),
+  used_by: z.array(text).describe("namespaces of steps, or `trigger`"),
+  here: optionalText.describe("its counterpart on this server: a name, a schedule or an address; omitted when it has none"),
 });
 export type ForeignId = z.infer<typeof foreign>;
 
@@ -87,11 +87,11 @@ const problem = z.object({ code: text, message: text, fix: optionalText });
 const plan = z.object({
   name: text,
   inactive: z.boolean(),
-  problems: z.array(problem).describe("why it cannot be deployed as it is"),
+  problems: z.array(problem).describe("reasons why it cannot be deployed"),
   warnings: z.array(text),
-  foreign: z.array(foreign.extend({ app: optionalText.describe("of an account") })).describe("ids that its file brings from elsewhere"),
-  components: z.array(z.object({ step: text, key: text, version: text, from: text.describe("the registry, or here") })),
-  variables: z.array(text).describe("environment variables that its own code and expressions read"),
+  foreign: z.array(foreign.extend({ app: optionalText.describe("app of an account") })).describe("ids in its file that belong to another server"),
+  components: z.array(z.object({ step: text, key: text, version: text, from: text.describe("name of the registry, or `here`") })),
+  variables: z.array(text).describe("environment variables that its code and expressions read"),
 });
 export type WorkflowPlanRecord = z.infer<typeof plan>;
 
@@ -101,19 +101,19 @@ const workflow = z.object({
   name_slug: text,
   owner_id: text,
   active: z.boolean(),
-  version: z.int().describe("counts the folders that it ran on, from 1"),
+  version: z.int().describe("counts the folders it has run on, from 1"),
   created_at: seconds,
   updated_at: seconds,
   env: z.array(text),
   allow_run: z.literal(true).optional(),
   allow_addons: z.literal(true).optional(),
-  memory_mb: z.int().optional().describe("absent: as the server's setting says"),
-  timeout_seconds: z.number().optional().describe("absent: as the file says"),
+  memory_mb: z.int().optional().describe("omitted when the server's setting applies"),
+  timeout_seconds: z.number().optional().describe("omitted when the file's setting applies"),
   settings: jsonObject,
   accounts: texts.describe("id in the file → account of this server"),
-  foreign: z.array(foreign).describe("ids that its file brings from elsewhere, and what was chosen for each"),
+  foreign: z.array(foreign).describe("ids in its file that belong to another server, with their counterparts here"),
   warnings: z.array(text),
-  runs: z.record(runState, z.int()).describe("how many there are in each state"),
+  runs: z.record(runState, z.int()).describe("number of runs in each state"),
   triggers: z.array(trigger),
   steps: z.array(step),
 });
@@ -125,7 +125,7 @@ const run = z.object({
   workflow_id: text,
   version: z.int(),
   state: runState,
-  trigger: z.object({ kind: text, event: json.optional().describe("absent in lists"), emitter_id: optionalText, event_name: optionalText }),
+  trigger: z.object({ kind: text, event: json.optional().describe("omitted in lists"), emitter_id: optionalText, event_name: optionalText }),
   started_at_ms: ms,
   ended_at_ms: ms.optional(),
   failure: failure.optional(),
@@ -138,7 +138,7 @@ export type RunRecord = z.infer<typeof run>;
 const runStep = z.object({
   path: text.describe("its place in the run, such as 2.then.0 or 4.[17].0"),
   namespace: text,
-  state: z.enum(["begun", "waiting", "again", "done", "not sent", "failed"]).describe("not sent: it is done, and its e-mail has not left"),
+  state: z.enum(["begun", "waiting", "again", "done", "not sent", "failed"]).describe("not sent: the step succeeded, but its e-mail was not sent"),
   attempt: z.int(),
   runs: z.int(),
   inputs: jsonObject.optional(),
@@ -151,11 +151,8 @@ const runStep = z.object({
   duration_ms: z.number(),
   invocation_id: optionalText,
   sends: z.array(json).optional(),
-  pause: z
-    .object({ kind: text, until_ms: ms, resume_url: optionalText, cancel_url: optionalText })
-    .optional()
-    .describe("addresses are shown to keys that may change something"),
-  copied_from: optionalText.describe("the run whose step this is"),
+  pause: z.object({ kind: text, until_ms: ms, resume_url: optionalText, cancel_url: optionalText }).optional().describe("URLs are hidden from read-only keys"),
+  copied_from: optionalText.describe("id of the run that executed this step"),
 });
 export type RunStepRecord = z.infer<typeof runStep>;
 
@@ -170,16 +167,16 @@ const stand = {
   accounts: texts.optional().describe("id in the file → id or name of an account here"),
   sources: texts.optional().describe("id in the file → id or slug of a source or workflow here"),
   stores: texts.optional().describe("id in the file → name of a data store here"),
-  schedules: z.record(z.string(), jsonObject).optional().describe("id of a trigger in the file → schedule, as a timer is given"),
+  schedules: z.record(z.string(), jsonObject).optional().describe("id of a trigger in the file → schedule, in the form of a timer prop"),
 };
 const limits = {
   allow_run: flag.optional().describe("its steps may start programs of the machine, inside the wall"),
   allow_addons: flag.optional().describe("its steps may load native code of packages"),
-  memory_mb: memoryMb.nullish().describe("JavaScript memory of each process of its steps; null: as the server's setting says"),
-  timeout_seconds: z.number().min(0.001).max(86_400).nullish().describe("how long one call of a step may take; null: as the file says"),
+  memory_mb: memoryMb.nullish().describe("JavaScript memory of each step process; null restores the server's setting"),
+  timeout_seconds: z.number().min(0.001).max(86_400).nullish().describe("timeout of one call of a step; null restores the file's setting"),
 };
 const workflowParams = z.object({
-  files: texts.optional().describe("path → text of the folder: workflow.yaml, and the files that its steps use"),
+  files: texts.optional().describe("path → text: workflow.yaml and the files that its steps use"),
   name: word.optional(),
   env: texts.optional(),
   active: flag.optional(),
@@ -194,18 +191,18 @@ export type WorkflowVersionRecord = z.infer<typeof version>;
 const states = z
   .union([z.array(runState), z.string()])
   .optional()
-  .describe("of these states; in a query with commas between them");
+  .describe("only runs in these states; comma-separated in a query");
 const MOST_VERSIONS = 999_999_999;
 const tag = "Workflows";
 
 export const workflows = {
-  list: call(CALLS.workflows.list, { tag, summary: "Lists all workflows, the newest first", params: pageParams, answer: paged(workflow) }),
+  list: call(CALLS.workflows.list, { tag, summary: "Lists all workflows, newest first", params: pageParams, answer: paged(workflow) }),
   deploy: call(CALLS.workflows.deploy, {
     tag,
     summary: "Deploys a workflow from the files of its folder, or as a copy of another (template_id) with other props",
     params: workflowParams.extend({
       slug: word.optional(),
-      template_id: optionalText.describe("id or slug of a workflow of this server"),
+      template_id: optionalText.describe("id or slug of a workflow on this server"),
       steps: z.array(templateStep).optional(),
       triggers: z.array(z.object({ props: jsonObject.optional() })).optional(),
       settings: z.object({ name: optionalText, auto_deploy: flag.optional() }).optional(),
@@ -214,25 +211,25 @@ export const workflows = {
   }),
   plan: call(CALLS.workflows.plan, {
     tag,
-    summary: "Tells what deploying a folder would want: its steps are built and loaded, and nothing is kept",
+    summary: "Checks what deploying a folder would require: builds and loads its steps, stores nothing",
     params: z.object({ files: texts, env: texts.optional(), ...limits }),
     answer: one(plan),
   }),
   get: call(CALLS.workflows.get, { tag, summary: "Shows a workflow, by id or slug", answer: workflow }),
   update: call(CALLS.workflows.update, {
     tag,
-    summary: "Changes files, name, variables or state; runs that go on stay on the version that they began with",
+    summary: "Changes files, name, variables or state; active runs stay on the version that they started on",
     params: workflowParams.extend({
-      if_version: whole(1, MOST_VERSIONS).optional().describe("only while this version runs, else PD_CONFLICT"),
-      keep_slug: flag.optional().describe("although the name becomes another"),
+      if_version: whole(1, MOST_VERSIONS).optional().describe("fails with PD_CONFLICT unless this is the current version"),
+      keep_slug: flag.optional().describe("keeps the slug when the name changes"),
     }),
     answer: one(workflow),
   }),
   delete: call(CALLS.workflows.delete, { tag, summary: "Deletes a workflow with its triggers and runs", answer: one(deleted) }),
   files: call(CALLS.workflows.files, {
     tag,
-    summary: "The folder of a version; without a number of the one that new runs run on",
-    params: z.object({ version: whole(1, MOST_VERSIONS).optional(), secrets: flag.default(false).describe("variables as well") }),
+    summary: "Returns the folder of a version; by default the current one",
+    params: z.object({ version: whole(1, MOST_VERSIONS).optional(), secrets: flag.default(false).describe("also returns the environment variables") }),
     beyondReaders: ["secrets"],
     answer: one(
       z.object({
@@ -248,48 +245,48 @@ export const workflows = {
   }),
   versions: call(CALLS.workflows.versions, {
     tag,
-    summary: "Lists the folders that a workflow ran on and that are kept, the newest first",
+    summary: "Lists the stored versions of a workflow, newest first",
     answer: many(version),
   }),
   rollback: call(CALLS.workflows.rollback, {
     tag,
-    summary: "Goes back to an earlier folder, or to the one before today's; it becomes a version of its own",
+    summary: "Deploys an earlier folder again, by default the previous one; it becomes a new version",
     params: z.object({ version: whole(1, MOST_VERSIONS).optional() }),
     answer: one(workflow),
   }),
-  start: call(CALLS.workflows.start, { tag, summary: "Begins a run by hand", params: z.object({ event: json.optional() }), answer: one(run) }),
+  start: call(CALLS.workflows.start, { tag, summary: "Starts a run manually", params: z.object({ event: json.optional() }), answer: one(run) }),
   runs: call(CALLS.workflows.runs, {
     tag,
-    summary: "Lists runs, the newest first; before is the id of one",
+    summary: "Lists runs, newest first; before is the id of a run",
     params: limitParams.extend({ before: runId.optional(), states, since_ms: whole(0).optional() }),
     answer: many(run),
   }),
   rerunAll: call(CALLS.workflows.rerunAll, {
     tag,
-    summary: "Runs again all runs of these states, each from where it failed, or from a step; the oldest first",
+    summary: "Reruns all runs in these states, oldest first, each from where it failed or from a given step",
     params: z.object({ states, since_ms: whole(0).default(0), from: optionalText }),
     answer: many(run),
   }),
   rehearse: call(CALLS.workflows.rehearse, {
     tag,
     summary:
-      "What all runs of these states would come to, each from where it failed, or from a step; nothing is kept, and third parties are answered for by what was recorded",
+      "Dry run of all runs in these states, each from where it failed or from a given step; stores nothing and answers requests to third parties from recordings",
     params: z.object({ states, since_ms: whole(0).default(0), from: optionalText }),
     answer: many(rehearsed),
   }),
   run: call(CALLS.workflows.run, { tag, summary: "Shows a run", answer: one(run) }),
-  steps: call(CALLS.workflows.steps, { tag, summary: "The steps of a run with what they were given, exported and took", answer: many(runStep) }),
+  steps: call(CALLS.workflows.steps, { tag, summary: "Lists the steps of a run with their inputs, exports and durations", answer: many(runStep) }),
   rerun: call(CALLS.workflows.rerun, {
     tag,
-    summary: "A new run with the same trigger on today's files: from where it failed, or from a step, with what the steps before have exported",
-    params: z.object({ from: optionalText, from_changed: flag.optional().describe("from the first step that is not what it was in that run") }),
+    summary: "Starts a new run with the same trigger on the current files, from where it failed or from a given step, with the exports of the steps before it",
+    params: z.object({ from: optionalText, from_changed: flag.optional().describe("from the first step that has changed since that run") }),
     answer: one(run),
   }),
   resume: call(CALLS.workflows.resume, {
     tag,
-    summary: "Ends what a run waits for now; $resume_data is the event",
+    summary: "Resumes a suspended run; the event becomes $resume_data",
     params: z.object({ event: jsonObject.optional() }),
     answer: one(run),
   }),
-  cancel: call(CALLS.workflows.cancel, { tag, summary: "Ends a run", answer: one(run) }),
+  cancel: call(CALLS.workflows.cancel, { tag, summary: "Cancels a run", answer: one(run) }),
 };

@@ -52,9 +52,9 @@ function flowLine({ kind, reason, maxRetries, ms }: JsonObject): string {
     case "exit":
       return `exit${reason === undefined ? "" : `: ${shown(reason)}`}`;
     case "rerun":
-      return `rerun: it asked for another run more often than the ${shown(maxRetries)} times that it allows`;
+      return `rerun: requested more reruns than its limit of ${shown(maxRetries)}`;
     default:
-      return `${shown(kind)} for ${shown(ms)} ms: nothing comes after an action that runs by itself, so nothing waits`;
+      return `${shown(kind)} for ${shown(ms)} ms: ignored, because no step follows a single action`;
   }
 }
 

@@ -56,7 +56,7 @@ export function tellUnusedSettings({ flags, stderr }: CliContext): void {
   const names = Object.entries(SETTINGS).flatMap(([name, { flag }]) => (name !== "home" && name in flags ? [`--${flag}`] : []));
   if (names.length === 0) return;
   const [verb, them] = names.length === 1 ? ["changes", "it"] : ["change", "them"];
-  stderr.write(`The server runs with the settings that it was started with: ${names.join(", ")} ${verb} nothing. To use ${them}, stop it first: pd down\n`);
+  stderr.write(`The server is already running: ${names.join(", ")} ${verb} nothing. To use ${them}, stop it first: pd down\n`);
 }
 
 /** A busy server answers late, so it is asked again while it owns the home. */
@@ -67,8 +67,8 @@ async function answers(address: ServerAddress, home: string, busyMs: number): Pr
     const record = readServerRecord(home);
     if (record === undefined || !(await isHeld(home))) return false;
     if (Date.now() - started < busyMs) continue;
-    throw new PdError("PD_SERVER_UNREACHABLE", `Process ${record.pid} has ${home}, and does not answer at ${address.baseUrl}`, {
-      fix: `Try again when it has less to do, or end it: kill -9 ${record.pid}; nothing that was acknowledged is lost`,
+    throw new PdError("PD_SERVER_UNREACHABLE", `Cannot use the server: process ${record.pid} has ${home}, but does not answer at ${address.baseUrl}`, {
+      fix: `Retry later, or end it: kill -9 ${record.pid}; nothing that was acknowledged is lost`,
     });
   }
 }
@@ -124,7 +124,7 @@ async function reachServer(cli: CliContext, settings: Settings): Promise<Client>
 async function untilReturned(cli: CliContext, settings: Settings): Promise<Client | undefined> {
   const record = readServerRecord(settings.home);
   if (record === undefined || record.in_background === true) return undefined;
-  cli.stderr.write("The server that was started here is gone: waiting whether it comes back\n");
+  cli.stderr.write("The server has ended: waiting for a restart\n");
   for (const started = Date.now(); Date.now() - started < RETURN_TIMEOUT_MS; await sleep(100)) {
     const client = await findServer(settings, cli);
     if (client !== undefined) return client;

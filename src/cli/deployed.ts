@@ -32,8 +32,8 @@ export async function findExactly(client: Client, word: string): Promise<Deploye
   const deployed = await findDeployed(client, word);
   const { id, name_slug: slug, name } = deployed.record;
   if (isExactly(deployed.record, word)) return deployed;
-  throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot delete ${JSON.stringify(word)}: it is no id and no slug, only the name of ${slug} (${id})`, {
-    fix: `pd delete ${slug}, if that is meant`,
+  throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot delete ${JSON.stringify(word)}: expected an id or slug, got the name of ${slug} (${id})`, {
+    fix: `pd delete ${slug}, if you mean that one`,
     details: { name },
   });
 }

@@ -7,13 +7,13 @@ import { watchOutput } from "./own-output.ts";
 import { buildProgram } from "./program.ts";
 import { forTerminal } from "./terminal-text.ts";
 
-/** Exit codes: 0 done, 1 failed, 2 wrong usage. */
+/** Exit code. 0 means success, and 1 any other failure. */
 const WRONG_USAGE = 2;
 
-/** Where a command runs; without it, this process. */
+/** The streams and variables of a command. */
 export interface CliPlace extends Pick<CliContext, "stdin" | "stdout" | "stderr" | "environment" | "spawnServer"> {}
 
-/** This process. A stream that is looked at is opened, and most commands ask nothing. */
+/** `stdin` is a getter, because reading `process.stdin` opens the stream. Most commands do not need it. */
 const OWN_PLACE: CliPlace = {
   get stdin() {
     return process.stdin;
@@ -23,19 +23,19 @@ const OWN_PLACE: CliPlace = {
   environment: process.env,
 };
 
-/** Runs one command. What it does is loaded only then: every start of `pd` reads this file, and little else. */
+/** Returns the exit code. Each command's code is imported when it runs, because every start of `pd` loads this file. */
 export async function main(argv: readonly string[], place?: CliPlace): Promise<number> {
   const words = commandFirst(argv);
   const streams = place ?? OWN_PLACE;
   const outputFailure = watchOutput(streams.stdout);
-  // Nobody could be told of it.
+  // A failure of stderr cannot be reported.
   streams.stderr.on("error", () => {});
   const exitCode = await perform(words, streams);
-  // What has failed is told a turn later.
+  // A stream emits its error in a later turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   const failure = outputFailure();
   if (failure === undefined) return exitCode;
-  streams.stderr.write(`Error: The output is not whole: ${messageOf(failure)}\n`);
+  streams.stderr.write(`Error: The output is incomplete: ${messageOf(failure)}\n`);
   return exitCode === 0 ? 1 : exitCode;
 }
 
@@ -71,21 +71,21 @@ async function perform(argv: readonly string[], streams: CliPlace): Promise<numb
   return exitCode;
 }
 
-/** As every error is told to a script. */
+/** The error as --json prints it. */
 function wrongUsage({ message }: CommanderError, fix: string): object {
   const isWordMissing = message === "(outputHelp)";
   return {
     code: "PD_BAD_INPUT",
-    message: isWordMissing ? "which of its commands is meant is not said" : message.replace(/^error: /, ""),
+    message: isWordMissing ? "no subcommand is given" : message.replace(/^error: /, ""),
     fix,
   };
 }
 
 function helpFor({ commands }: CommandUnknownOpts, [first]: readonly string[]): string {
-  return commands.some((command) => command.name() === first) ? `pd help ${first} shows what it takes` : "pd help shows what there is";
+  return commands.some((command) => command.name() === first) ? `pd help ${first} shows its usage` : "pd help lists the commands";
 }
 
-/** Commands take over what holds for the program only when they are made. */
+/** Commander copies these settings only into commands that are created later. */
 function inherit(command: CommandUnknownOpts): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
@@ -95,7 +95,7 @@ function inherit(command: CommandUnknownOpts): void {
 
 function contextOf(command: CommandUnknownOpts, place: CliPlace): CliContext {
   const all: Record<string, unknown> = command.optsWithGlobals();
-  // Flags of the command itself, such as --timeout of pd run-action, are no settings of a server. Those of servers have a group.
+  // Options without a help group belong to the command, such as --timeout of pd run-action. They are not server settings.
   const own = new Set(command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined).map((option) => option.attributeName()));
   const flags: GivenSettings = Object.fromEntries(
     Object.entries(SETTINGS).flatMap(([name, { flag }]) => {

@@ -53,9 +53,9 @@ export async function findProfile(name: string | undefined, environment: Environ
   const own = ownMember(config, name);
   const found = isRecord(own) ? profileIn(own, name) : await hostedProfile(name, environment);
   if (found === undefined)
-    throw new PdError("PD_NO_PROFILE", `Cannot use the profile ${JSON.stringify(name)}: nobody has logged in to it`, {
+    throw new PdError("PD_NO_PROFILE", `Cannot use the profile ${JSON.stringify(name)}: no login is stored for it`, {
       fix: isHostedProfile(name)
-        ? "Write api_key = <your key> into ~/.config/pipedream/config, where the hosted platform's own command keeps it"
+        ? "Write api_key = <your key> into ~/.config/pipedream/config, the file of the hosted platform's own command"
         : `pd login -p ${name}`,
     });
   return found;
@@ -69,7 +69,7 @@ export async function profileNames(environment: Environment): Promise<readonly s
 /** Throws PD_BAD_INPUT. */
 export function plainUrl(url: string): string {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(url)} as a server: it wants an http or https address`);
+    throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(url)} as a server: expected an http or https address`);
   return url.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
 

@@ -52,8 +52,8 @@ export function buildProgram(run: Run, words: readonly string[] = []): Command {
   // Subcommands inherit the flags of their group.
   for (const command of program.commands) {
     command.addOption(everywhere("--home <folder>", `${SETTINGS.home.help} (PD_HOME)`));
-    if (command.name() !== "doctor") command.addOption(everywhere("--json", "Answer with JSON on stdout"));
-    command.addOption(everywhere("-p, --profile <name>", "For the server of this profile (pd login); local is this machine's"));
+    if (command.name() !== "doctor") command.addOption(everywhere("--json", "Print JSON on stdout"));
+    command.addOption(everywhere("-p, --profile <name>", "Use the server of this profile (pd login); local is this machine's"));
   }
   return program;
 }

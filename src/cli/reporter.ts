@@ -31,18 +31,18 @@ export function printNote({ stderr }: CliContext, text: string): void {
 
 /** A server may also end the stream of a slow reader. */
 export function printConnection(cli: CliContext, isOpen: boolean): void {
-  printNote(cli, isOpen ? "Connected again" : "The connection to the server was cut off; connecting again");
+  printNote(cli, isOpen ? "Reconnected" : "The connection to the server was lost; reconnecting");
 }
 
 /** Counts deleted events of all channels that the user has missed. */
 export function printGone(cli: CliContext, count: number): void {
-  printNote(cli, `${count} ${count === 1 ? "event" : "events"} of the source came meanwhile, and had been deleted before this was connected again`);
+  printNote(cli, `Missed ${count} ${count === 1 ? "event" : "events"} of the source, deleted before the connection was restored`);
 }
 
 /** Logs cannot be resumed. `source` is the argument of pd logs. */
 export function printGap(cli: CliContext, isOpen: boolean, source: string): void {
   printConnection(cli, isOpen);
-  if (isOpen) printNote(cli, `What happened meanwhile is not among this: pd logs ${source} --no-follow shows it`);
+  if (isOpen) printNote(cli, `Lines from the time in between are missing: pd logs ${source} --no-follow shows them`);
 }
 
 /** With --json, the error is printed in place of the result. */
@@ -234,5 +234,5 @@ export function localTime(at: number): string {
 export function countOf(given: string, flag = "-n"): number {
   const count = Number(given);
   if (Number.isInteger(count) && count >= 0 && count <= MOST_RECORDS) return count;
-  throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(given)}: it wants a whole number from 0 to ${MOST_RECORDS}`, { fix: `${flag} 10` });
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(given)}: expected a whole number from 0 to ${MOST_RECORDS}`, { fix: `${flag} 10` });
 }

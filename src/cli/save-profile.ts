@@ -46,7 +46,7 @@ export function checkName(name: string | undefined, environment: Environment): v
   if (name === undefined || isRecord(ownMember(readConfig(environment), name))) return;
   const isTaken = name === LOCAL || isHostedProfile(name) || name in {} || OWN_MEMBERS.includes(name);
   if (NAME.test(name) && !isTaken) return;
-  throw new PdError("PD_BAD_INPUT", `Cannot keep a profile named ${JSON.stringify(name)}: a name has letters, digits, ".", "-" and "_", and some are taken`, {
+  throw new PdError("PD_BAD_INPUT", `Cannot keep a profile named ${JSON.stringify(name)}: expected letters, digits, ".", "-" and "_", and no reserved name`, {
     fix: "Give another with -p",
   });
 }
@@ -74,5 +74,5 @@ async function lockOf(path: string): Promise<{ release(): void }> {
     if (lock !== undefined) return lock;
     await wait(LOCK_EVERY_MS);
   }
-  throw new PdError("PD_FAILED", `Cannot change the profiles: another process holds ${path}`);
+  throw new PdError("PD_FAILED", `Cannot change the profiles: another process locks ${path}`);
 }

@@ -10,7 +10,7 @@ export function sinceOf(given: string): number {
   const span = /^(\d+)([smhd])$/.exec(given);
   const at = span === null ? (isDate(given) ? Date.parse(given) : Number.NaN) : Date.now() - Number(span[1]) * (UNITS[span[2] ?? ""] ?? 0);
   if (!Number.isNaN(at)) return at;
-  throw new PdError("PD_BAD_INPUT", `Cannot use --since ${JSON.stringify(given)}: it wants a time such as 2h, 3d or 2026-01-31T12:00:00Z`, {
+  throw new PdError("PD_BAD_INPUT", `Cannot use --since ${JSON.stringify(given)}: expected a time such as 2h, 3d or 2026-01-31T12:00:00Z`, {
     fix: "--since 2h",
   });
 }

@@ -37,5 +37,5 @@ export function migrationWords(log: string): string | undefined {
   const last = log.trim().split("\n").at(-1) ?? "";
   const [, next, newest] = /revision=(\d+) of (\d+)/.exec(last) ?? [];
   if (!last.includes(MIGRATING) || next === undefined || newest === undefined) return undefined;
-  return `Bringing the database to a newer schema ${barOf(Number(next), Number(newest))} ${next} of ${newest}`;
+  return `Migrating the database ${barOf(Number(next), Number(newest))} ${next} of ${newest}`;
 }

@@ -99,7 +99,7 @@ function isPage(page: unknown): boolean {
 }
 
 function noList(): never {
-  throw new PdError("PD_SERVER_UNREACHABLE", "Cannot list all records: what answers is no list, and so no server of this kind", { fix: CHECK_ADDRESS });
+  throw new PdError("PD_SERVER_UNREACHABLE", "Cannot list all records: the answer is not a list, so this is not a Headwater server", { fix: CHECK_ADDRESS });
 }
 
 const TRIES = 5;
@@ -129,10 +129,10 @@ function requestOf(address: CallAddress, given: readonly unknown[]): Request {
     const part = given[used++];
     // URLs resolve "." and ".." even when encoded, so the call would go to another path.
     if (part === "." || part === "..")
-      throw new PdError("PD_BAD_INPUT", `Cannot call ${address} for ${JSON.stringify(part)}: no address can name it`, { fix: "Use another name" });
+      throw new PdError("PD_BAD_INPUT", `Cannot call ${address} for ${JSON.stringify(part)}: a URL cannot contain this name`, { fix: "Use another name" });
     if (typeof part === "string" && part !== "") return encodeURIComponent(part);
     const isSource = template.startsWith("/v1/sources/") && used === 1;
-    throw new PdError(isSource ? "PD_SOURCE_NOT_FOUND" : "PD_NOT_FOUND", `Cannot call ${address}: ${JSON.stringify(part)} names nothing`);
+    throw new PdError(isSource ? "PD_SOURCE_NOT_FOUND" : "PD_NOT_FOUND", `Cannot call ${address}: expected an id or a name, got ${JSON.stringify(part)}`);
   });
   const params = paramsOf(given[used]);
   if (method === "POST" || method === "PUT") return { method, path, body: params };
@@ -152,7 +152,7 @@ function paramsOf(given: unknown): JsonObject {
   return Object.fromEntries(
     members.map(([name, value]: [string, unknown]): [string, JsonValue] => {
       if (isJsonValue(value)) return [name, value];
-      throw new PdError("PD_BAD_INPUT", `Cannot send ${name}: it is no JSON value`, { fix: "Give texts, numbers, booleans, null, lists and plain objects" });
+      throw new PdError("PD_BAD_INPUT", `Cannot send ${name}: not a JSON value`, { fix: "Use strings, numbers, booleans, null, arrays and plain objects" });
     }),
   );
 }

@@ -7,11 +7,11 @@ export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: JsonObject;
-  /** Under which the server tells how far it is. */
+  /** Sent as `pd-progress`. `/v1/progress/<id>` then returns the call's current step. */
   readonly progressId?: string;
 }
 
-/** What the server is at; `undefined`: nothing that it tells. */
+/** Returns the server's current step of a call, or undefined when the server does not report one. */
 export type AskStep = () => Promise<JsonObject | undefined>;
 
 export interface ServerAddress {
@@ -21,35 +21,35 @@ export interface ServerAddress {
 }
 
 export interface ConnectionOptions {
-  /** Is handed each call while it goes on, to show that something does, and what. */
+  /** Wraps each call, to show its progress to the user. */
   readonly watch?: (call: Promise<JsonValue | undefined>, askStep: AskStep) => Promise<JsonValue | undefined>;
-  /** Where the server is by now: one that was started again may listen elsewhere. */
+  /** Returns the server's current address, which changes when the server restarts. Undefined when no server runs. */
   readonly locate?: () => Promise<ServerAddress | undefined>;
-  /** Sees to it that there is a server, and tells where. It is asked before the first call, but for a read that is answered. */
+  /** Starts a server if necessary and returns its address. Called before the first call, unless that is a read that the server answers. */
   readonly reach?: () => Promise<ServerAddress>;
-  /** Nobody waits for anything any more. */
+  /** Aborts all calls. */
   readonly signal?: AbortSignal;
-  /** The server is in this process: it is handed calls without the network. Streams and downloads go over that all the same. */
+  /** Calls a server in this process directly. Streams and downloads still use the network. */
   readonly ask?: (url: string, sending: Sending) => Promise<Answer>;
 }
 
-export const CHECK_ADDRESS = "Check the address, which may be that of another server: --base-url, PD_BASE_URL or the profile";
+export const CHECK_ADDRESS = "Check the server's address: --base-url, PD_BASE_URL or the profile";
 const ALIVE_TIMEOUT_MS = 3000;
-/** Longer answers are not those of a server of this kind. */
+/** Chosen: larger than any answer of this API. */
 const MOST_BYTES = 256_000_000;
 const MOST_STEP_BYTES = 10_000;
-/** Of a refusal, or of what tells that a server is there. */
+/** For error bodies and `/v1/status`. */
 const MOST_SHORT_BYTES = 1_000_000;
-/** Chosen: what is only read begins within this time, also the copy of a large database. Deploys and runs may take longer. */
+/** Until a GET returns its headers. Chosen to cover the copy of a large database. Deploys and runs have no limit. */
 const READ_WITHIN_MS = 600_000;
-/** A server opens a stream at once; one of this kind gives a sign of life every 15 s. */
+/** The server opens a stream immediately and then sends a comment every 15 s. */
 const SILENT_MS = 45_000;
 
-/** Speaks HTTP with one server. Throws the server's own errors as PdError, and PD_SERVER_UNREACHABLE. */
+/** Sends HTTP requests to one server. Throws the server's errors as PdError, and PD_SERVER_UNREACHABLE. */
 export class Connection {
   #server: ServerAddress;
   readonly #options: ConnectionOptions;
-  /** Resolves when the server is there. */
+  /** Resolves when the server runs. Undefined until then, and after a failed attempt. */
   #reached: Promise<void> | undefined;
 
   constructor(server: ServerAddress, options: ConnectionOptions = {}) {
@@ -65,12 +65,12 @@ export class Connection {
     return this.#server;
   }
 
-  /** The same server, for whoever waits for nothing any more once the signal aborts. */
+  /** Returns a connection to the same server whose calls the signal aborts. */
   until(signal: AbortSignal): Connection {
     return new Connection(this.#server, { ...this.#options, signal });
   }
 
-  /** `silent`: somebody takes connections and has not answered yet, as one that is at work, or that was stopped by a signal. */
+  /** Returns `silent` when the connection is accepted but not answered in time, as by a server that is busy or was stopped by a signal. */
   async listens(): Promise<"answers" | "silent" | "nobody"> {
     try {
       const answer = await this.#sendOnce({ method: "GET", path: "/v1/status" }, { timeoutMs: ALIVE_TIMEOUT_MS });
@@ -80,7 +80,7 @@ export class Connection {
     }
   }
 
-  /** The body of the answer; `undefined`: there is none. */
+  /** Returns the body of the answer, or undefined when it is empty. */
   async request(request: Request): Promise<JsonValue | undefined> {
     const { watch } = this.#options;
     const isFirst = this.#reached === undefined && this.#options.reach !== undefined && request.method === "GET";
@@ -93,7 +93,7 @@ export class Connection {
     return watch(this.#perform({ ...request, progressId }), () => this.#stepOf(progressId));
   }
 
-  /** An answer to a read shows that the server is there, and asking whether it is would take as long. `undefined`: it is to be asked. */
+  /** Skips the check that a server runs, because the read itself takes no longer than that check. Returns undefined when the check is necessary. */
   async #firstRead(request: Request): Promise<JsonValue | undefined> {
     try {
       const answer = await this.#sendOnce(request, { timeoutMs: ALIVE_TIMEOUT_MS });
@@ -101,7 +101,7 @@ export class Connection {
       if (told !== undefined) this.#reached ??= Promise.resolve();
       return told;
     } catch {
-      // Whatever is wrong is found by looking for it.
+      // `reach` finds the reason and reports it.
       return undefined;
     }
   }
@@ -112,7 +112,6 @@ export class Connection {
       try {
         if (reach !== undefined) this.#server = await reach();
       } catch (error) {
-        // It may be there the next time.
         this.#reached = undefined;
         throw error;
       }
@@ -120,7 +119,7 @@ export class Connection {
     return this.#reached;
   }
 
-  /** Nobody waits for it: whatever goes wrong with it is told by the call itself. */
+  /** Never throws, because the call itself reports its errors. */
   async #stepOf(id: string): Promise<JsonObject | undefined> {
     try {
       const answer = await this.#sendOnce({ method: "GET", path: `/v1/progress/${id}` }, { timeoutMs: ALIVE_TIMEOUT_MS });
@@ -131,7 +130,7 @@ export class Connection {
     }
   }
 
-  /** The bytes of an answer, as they come, and how many there will be. */
+  /** Returns the body as a stream, and its length in bytes (0 when unknown). */
   async download(path: string): Promise<{ readonly bytes: number; readonly body: AsyncIterable<Uint8Array> }> {
     await this.#reach();
     const answer = await this.#send({ method: "GET", path });
@@ -139,7 +138,7 @@ export class Connection {
     return { bytes: Number(answer.headers.get("content-length") ?? 0), body: this.#downloaded(answer) };
   }
 
-  /** Throws PD_SERVER_UNREACHABLE when the server ends in the middle or falls silent. */
+  /** Throws PD_SERVER_UNREACHABLE when the stream breaks off or stays silent for too long. */
   async *#downloaded(answer: Answer): AsyncGenerator<Uint8Array> {
     const reader = answer.body?.getReader();
     let isSilent = false;
@@ -163,7 +162,7 @@ export class Connection {
     }
   }
 
-  /** An answer that goes on: it is asked for where the server is by now. Rejects with the network's reason. */
+  /** Opens a stream at the server's current address. Rejects with the network's error. */
   async open(path: string, { headers, signal }: { headers: Readonly<Record<string, string>>; signal: AbortSignal }): Promise<Answer> {
     await this.#reach();
     await this.#locate();
@@ -176,12 +175,12 @@ export class Connection {
     const text = await textOf(answer, MOST_BYTES).catch((error: unknown) => Promise.reject(this.#unreachable(error)));
     const told = parseJson(text);
     if (told !== undefined || text === "") return told;
-    throw new PdError("PD_SERVER_UNREACHABLE", `Cannot call ${request.method} ${request.path}: what answers at ${this.baseUrl} is no server of this kind`, {
+    throw new PdError("PD_SERVER_UNREACHABLE", `Cannot call ${request.method} ${request.path}: ${this.baseUrl} is not a Headwater server`, {
       fix: CHECK_ADDRESS,
     });
   }
 
-  /** A call that no one has taken is sent once more to where the server is by now. */
+  /** Sends a request that was refused to the server's current address, once. The refused server has not received it. */
   async #send(request: Request, ask?: ConnectionOptions["ask"]): Promise<Answer> {
     const { baseUrl } = this.#server;
     try {
@@ -219,7 +218,7 @@ export class Connection {
   }
 }
 
-/** fetch tells the network's reason as the cause of its own error. */
+/** `fetch` wraps the network's error as the cause of a TypeError. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }
@@ -229,13 +228,13 @@ function isRefused(error: unknown): boolean {
   return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
 }
 
-/** What a server says that refuses a call. `call`: for one that says nothing. */
+/** Returns the server's error as a PdError. `call` names the request when the body has no message. */
 export async function refusalOf(answer: Answer, call: string): Promise<PdError> {
   const value = parseJson(await textOf(answer, MOST_SHORT_BYTES).catch(() => ""));
   const told = isRecord(value) ? value : {};
   const { fix: advice, ...details } = isRecord(told["details"]) ? told["details"] : {};
-  const message = typeof told["error"] === "string" ? told["error"] : `${call} was answered with status ${answer.status}`;
-  // A refusal of a server of this kind says more than its status.
+  const message = typeof told["error"] === "string" ? told["error"] : `${call} returned status ${answer.status}`;
+  // This program's servers always send a message.
   const isForeign = typeof told["error"] !== "string" && answer.status < 500;
   const fix = typeof advice === "string" ? { fix: advice } : isForeign ? { fix: CHECK_ADDRESS } : {};
   return new PdError(isErrorCode(told["code"]) ? told["code"] : "PD_FAILED", message, { details, ...fix });

@@ -20,7 +20,7 @@ export interface FollowSettings {
 const MAY_PASS_STATUS = 500;
 /** The server sends a comment every 15 s. A connection without one for this long is dead. */
 const SILENCE_MS = 45_000;
-/** Between two attempts to connect, whatever the server asks for. */
+/** Minimum pause between two attempts to connect. The server can ask for a longer one. */
 const SHORTEST_PAUSE_MS = 100;
 /** The largest event as JSON, with every character escaped, and the fields beside the payload. */
 const MOST_BYTES_OF_ONE = 2 * LIMITS.value + 1_000_000;
@@ -115,7 +115,7 @@ export class Following<Item> implements AsyncIterable<Item> {
   #cutOff(): void {
     if (this.#source.readyState === this.#source.CLOSED && this.#failure === undefined)
       this.#end(
-        new PdError("PD_SERVER_UNREACHABLE", `Cannot follow ${this.#path}: what answers at ${this.#connection.baseUrl} does not send events`, {
+        new PdError("PD_SERVER_UNREACHABLE", `Cannot follow ${this.#path}: the server at ${this.#connection.baseUrl} does not send events`, {
           fix: CHECK_ADDRESS,
         }),
       );
@@ -135,7 +135,7 @@ export class Following<Item> implements AsyncIterable<Item> {
     const answer = await this.#connection.open(this.#path, { headers: { accept: headers.Accept, ...resume }, signal: wanted });
     if (answer.status >= MAY_PASS_STATUS) {
       await answer.body?.getReader().cancel();
-      throw new Error(`the server answered ${answer.status}`);
+      throw new Error(`the server returned status ${answer.status}`);
     }
     if (!answer.ok) {
       const refusal = await refusalOf(answer, `GET ${this.#path}`);

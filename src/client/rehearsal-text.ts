@@ -12,7 +12,7 @@ export function sentenceOf({ before, after, state }: RehearsalRecord): string {
   const emitted = then.length + dropped;
   const isSame = then.every(({ event }, index) => isSameJson(event, now[index]?.event));
   const events = eventsText({ emitted, dropped, now: now.length, isSame });
-  const outcome = before.outcome === after.outcome ? [] : [after.outcome === "returned" ? "it does not fail any more" : `it fails: ${after.message}`];
+  const outcome = before.outcome === after.outcome ? [] : [after.outcome === "returned" ? "no longer fails" : `fails: ${after.message}`];
   const changed = state.slice(0, MOST_KEYS).map(({ key, before: old, after: next }) => `state ${key} ${shortOf(old)} → ${shortOf(next)}`);
   const answer = before.status === after.status ? "answer unchanged" : `answer ${after.status ?? "none"} instead of ${before.status ?? "none"}`;
   return [...outcome, events, ...(changed.length === 0 ? ["state unchanged"] : changed), answer].join("; ");
@@ -27,7 +27,7 @@ interface Emitted {
 
 function eventsText({ emitted, dropped, now, isSame }: Emitted): string {
   if (emitted !== now) return `${counted(now)} instead of ${emitted}`;
-  if (dropped > 0) return `as many events, ${now}`;
+  if (dropped > 0) return `still ${counted(now)}`;
   return `${isSame ? "the same" : "other"} ${counted(now)}`;
 }
 

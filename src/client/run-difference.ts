@@ -64,5 +64,5 @@ function cameOut(step: RunStepRecord | undefined): string {
 export function sumOfRehearsed(rehearsed: readonly { readonly after: Pick<RunRecord, "state"> }[]): string {
   const count = (wanted: RunRecord["state"]): number => rehearsed.filter(({ after: { state } }) => state === wanted).length;
   const waiting = count("waiting");
-  return `${count("succeeded")} of ${rehearsed.length} would succeed${waiting === 0 ? "" : `, and ${waiting} would come to a wait`}`;
+  return `${count("succeeded")} of ${rehearsed.length} would succeed${waiting === 0 ? "" : `, and ${waiting} would wait`}`;
 }

@@ -49,7 +49,7 @@ export class ConstantAssignments {
     const all = [...this.#found].flatMap(([file, places]) => places.map((place) => ({ file, ...place })));
     return all
       .toSorted((a, b) => a.line - b.line || a.column - b.column)
-      .map(({ file, line, name }) => `${file}:${line}: ${name} is a constant: this assignment throws when it is reached`);
+      .map(({ file, line, name }) => `${file}:${line}: ${name} is a constant: this assignment throws when it runs`);
   }
 
   clear(): void {

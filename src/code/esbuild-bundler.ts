@@ -128,7 +128,7 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
         request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolve(request),
       );
       // esbuild found this file on the machine, not in the component.
-      bundling.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => ({ errors: [{ text: `"${path}" is no file of the component` }] }));
+      bundling.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => ({ errors: [{ text: `"${path}" is not a file of the component` }] }));
       bundling.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
         if (path === TYPES_PACKAGE) return { contents: TYPES_MODULE, loader: "js" };
         return { contents: files.contents(path) ?? "", loader: loaderOf(path) };
@@ -154,7 +154,7 @@ function resolveImport({ path, importer }: OnResolveArgs, files: VirtualFiles, p
   if (!isBareImport(path)) return resolveLocal(path, importer, files);
   if (TYPES_PACKAGES.test(path)) return { path: TYPES_PACKAGE, namespace: NAMESPACE };
   const specifier = packages.add(path, importer);
-  if (specifier === undefined) return { errors: [{ text: `"${path}" can be neither a file nor a package` }] };
+  if (specifier === undefined) return { errors: [{ text: `"${path}" is neither a file nor a package` }] };
   return { path: specifier, external: true };
 }
 

@@ -49,7 +49,7 @@ const MOST_MS = 30_000;
 const LET_GO_MS = 1000;
 
 class TooSlow extends Error {
-  readonly errors = [{ text: `It takes longer than ${MOST_MS / 1000} s to compile`, location: null, notes: [] }];
+  readonly errors = [{ text: `Compiling takes longer than ${MOST_MS / 1000} s`, location: null, notes: [] }];
 }
 
 /** Also rejects when the process is stopped, because esbuild never answers then. */

@@ -16,7 +16,7 @@ export async function readInstalledList(folder: string): Promise<InstalledList |
 
 /** Lists problems of packages that come from this machine. npm links a dependency declared as a path, so importing code could read and write there. */
 export async function foreignPackages(folder: string, packages: InstalledList | undefined): Promise<readonly string[]> {
-  if (packages === undefined) return ["node_modules: npm left no list of what it installed"];
+  if (packages === undefined) return ["node_modules: npm left no list of installed packages"];
   const above = [...new Set(Object.keys(packages).flatMap(foldersAbove))];
   const problems = await Promise.all([
     ...above.map((path) => linkProblem(folder, path)),
@@ -32,15 +32,15 @@ function foldersAbove(path: string): string[] {
 
 async function problemOf(folder: string, path: string, { link, resolved }: Record<string, unknown>): Promise<string | undefined> {
   const from = typeof resolved === "string" ? resolved : "";
-  if (link === true || /(^|\+)file:/i.test(from)) return `${path} is ${from === "" ? "a path" : from} of this machine`;
-  if (/(^|\/)\.\.(\/|$)/.test(path) || path.startsWith("/")) return `${path} lies outside`;
+  if (link === true || /(^|\+)file:/i.test(from)) return `${path} is ${from === "" ? "a path" : from} on this machine`;
+  if (/(^|\/)\.\.(\/|$)/.test(path) || path.startsWith("/")) return `${path} is outside`;
   return linkProblem(folder, path);
 }
 
 async function linkProblem(folder: string, path: string): Promise<string | undefined> {
   const found = await lstat(join(folder, path)).catch(() => undefined);
   // An optional dependency for another platform is listed but not installed.
-  return found === undefined || found.isDirectory() ? undefined : `${path} is no folder of its own`;
+  return found === undefined || found.isDirectory() ? undefined : `${path} is not a folder`;
 }
 
 /** `names` maps installed names to those expected in the manifests. Throws when a manifest has another name. */
@@ -49,7 +49,7 @@ export async function installedVersions(folder: string, names: ReadonlyMap<strin
   for (const [name, expected] of names) {
     const manifest = parseJson((await readPlainFile(join(folder, "node_modules", name, "package.json"), MOST_BYTES)) ?? "");
     const { name: ownName, version } = isRecord(manifest) ? manifest : {};
-    if (ownName !== expected) throw new Error(`the package ${expected} calls itself ${JSON.stringify(ownName)}`);
+    if (ownName !== expected) throw new Error(`the package ${expected} is named ${JSON.stringify(ownName)} in its manifest`);
     versions[name] = String(version);
   }
   return versions;

@@ -19,7 +19,7 @@ export function legacyStepOf(path: string, text: string): LegacyStep | undefined
   if (script === undefined) return undefined;
   return {
     text: adapted(text, { script, name: nameOf(path) }),
-    warning: `${posix.basename(path)} exports nothing: it runs as a step of before defineComponent, with event, steps, params and auths; this.x = … exports x`,
+    warning: `${posix.basename(path)} has no export: it runs as a legacy step with event, steps, params and auths; this.x = … exports x`,
   };
 }
 

@@ -51,8 +51,8 @@ export class LocalComponent {
     if (found?.isFile() !== true) {
       const [problem, fix] =
         found === undefined
-          ? ["there is no such file", "Check the path; a source that is deployed is named by its slug or dc_ id"]
-          : ["it is no file", "Name the file in it that exports the component"];
+          ? ["the file does not exist", "Check the path; use the slug or dc_ id for a deployed source"]
+          : ["it is not a file", "Use the file in it that exports the component"];
       throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path === "" ? '""' : path}: ${problem}`, { fix });
     }
     const project = root ?? (await ProjectRoot.of(entry));
@@ -150,7 +150,7 @@ export class LocalComponent {
         // A context ends with its process.
         if (!isFirst || this.#life.aborted) await this.#setContext(this.#place);
         isFirst = false;
-        if (this.#disposed !== undefined) throw new Error(`Nobody waits for ${this.entry} any more`);
+        if (this.#disposed !== undefined) throw new Error(`${this.entry} is no longer needed`);
         return this.#context.rebuild();
       });
       try {

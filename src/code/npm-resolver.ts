@@ -266,9 +266,9 @@ function isOffline(error: unknown): boolean {
 
 function indirectError({ name, spec }: { name: string; spec: string }, specs: readonly PackageSpec[], details: object): PdError {
   const wanting = specs.map((one) => `${one.name} (imported at ${one.importedAt})`).join(", ");
-  return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install ${wanting}: one of its own dependencies, "${spec}", is not in the registry`, {
+  return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install ${wanting}: its dependency "${spec}" is not in the registry`, {
     details: { ...details, missing: name, at: specs[0]?.importedAt },
-    fix: "Take another version of the package that wants it",
+    fix: "Use another version of the package that depends on it",
   });
 }
 
@@ -279,8 +279,8 @@ async function refuseForeign(folder: string, list: InstalledList | undefined, sp
 
 function foreignError(problems: readonly string[], specs: readonly PackageSpec[]): PdError {
   const names = specs.map(({ name, importedAt }) => `${name} (imported at ${importedAt})`).join(", ");
-  return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: a package wants what is no package of the registry: ${problems.join("; ")}`, {
-    fix: "Take another package, or another version of it: packages may not name files of the machine that they are installed on",
+  return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: a package does not come from the registry: ${problems.join("; ")}`, {
+    fix: "Use another package, or another version of it: packages may not refer to files of this machine",
   });
 }
 
@@ -297,7 +297,7 @@ function installError(output: string, specs: readonly PackageSpec[]): PdError {
       specs[0];
     const wanted = `${culprit?.aliasOf ?? culprit?.name}${culprit?.range === undefined ? "" : `@${culprit.range}`}`;
     const missing = problem === "no-such-version" ? "version" : "package";
-    return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install "${wanted}", imported at ${culprit?.importedAt}: the registry has no such ${missing}`, {
+    return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install "${wanted}", imported at ${culprit?.importedAt}: the registry does not have this ${missing}`, {
       details: { ...details, at: culprit?.importedAt },
     });
   }

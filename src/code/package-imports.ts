@@ -34,7 +34,7 @@ export class PackageImports {
     const line = this.#files.lineOfImport(importer, specifier);
     if (parsed.range !== undefined && !isVersionOrTag(parsed.range)) {
       this.problems.push({
-        text: `"${specifier}" names no version of ${parsed.name}: ${JSON.stringify(parsed.range)} is neither a version nor a tag`,
+        text: `"${specifier}" has no valid version of ${parsed.name}: ${JSON.stringify(parsed.range)} is neither a version nor a tag`,
         file: importer,
         line,
       });

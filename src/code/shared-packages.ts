@@ -73,7 +73,7 @@ export class SharedPackages {
       await writeFile(join(set, MARK), "");
     } catch (error) {
       this.#isPossible &&= !NOT_HERE.has(codeOf(error) ?? "");
-      this.#settings.log.warn("packages could not share what they have in common: they take up more of the disk", { set, reason: messageOf(error) });
+      this.#settings.log.warn("could not share the common files of packages: they use more disk space", { set, reason: messageOf(error) });
     }
   }
 

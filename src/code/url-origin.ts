@@ -13,8 +13,8 @@ export const urlOrigin: CodeOrigin = {
       const text = await textOf(answer, MAX_SIZE);
       if (answer.status !== 200) throw new PdError("PD_CODE_UNREACHABLE", `Cannot fetch ${url}: it answered with status ${answer.status}`);
       if (/^\s*<(!doctype|html)\b/i.test(text))
-        throw new PdError("PD_CODE_UNREACHABLE", `Cannot use ${url}: it answered with a web page, not with code`, {
-          fix: "Give the address of the raw file, such as https://raw.githubusercontent.com/<owner>/<repository>/<branch>/<path>",
+        throw new PdError("PD_CODE_UNREACHABLE", `Cannot use ${url}: expected code, got a web page`, {
+          fix: "Use the URL of the raw file, such as https://raw.githubusercontent.com/<owner>/<repository>/<branch>/<path>",
         });
       return text;
     } catch (error) {

@@ -65,8 +65,8 @@ function npmScript(): string {
     .map((path) => realpathSync(path))
     .find((path) => path.endsWith("npm-cli.js"));
   if (found !== undefined) return found;
-  throw new PdError("PD_NPM_MISSING", "Cannot run npm: neither the PATH nor the folder of this Node has an npm whose files can be enclosed", {
-    fix: "Install npm beside Node, or start the server with --sandbox belt",
+  throw new PdError("PD_NPM_MISSING", "Cannot run npm: neither PATH nor Node's folder has an npm that can run in the sandbox", {
+    fix: "Install npm in Node's folder, or start the server with --sandbox belt",
   });
 }
 

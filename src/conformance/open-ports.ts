@@ -17,8 +17,8 @@ export async function openPorts(settings: Settings, log: Log, signal: AbortSigna
   const home = await makeHome(join(settings.home, "conformance"));
   const lock = holdLock(join(home, "check.lock"));
   if (lock === undefined)
-    throw new PdError("PD_HOME_IN_USE", "Cannot check components: another check runs on this home", {
-      fix: "Wait for it, or choose another folder with --home",
+    throw new PdError("PD_HOME_IN_USE", "Cannot check components: another check is running on this home", {
+      fix: "Wait for it, or use another folder with --home",
     });
   const { memoryMb, allowAddons, allowScripts } = settings;
   const sandbox = await openSandbox(home, join(home, "packages"), settings);

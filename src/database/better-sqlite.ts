@@ -43,8 +43,8 @@ function installed(): Installed {
 function requireLoaded(mark: string, path: string): void {
   const loaded = getEnvironmentData(LOADED);
   if (loaded === undefined || loaded === mark) return;
-  throw new PdError("PD_DATABASE_UNUSABLE", `Cannot load ${path}: it is not the file that this program has loaded before, as after an update`, {
-    fix: "Start the program again",
+  throw new PdError("PD_DATABASE_UNUSABLE", `Cannot load ${path}: the file was replaced since this program loaded it, for example by an update`, {
+    fix: "Restart the program",
   });
 }
 

@@ -11,8 +11,7 @@ const DRIVERS: readonly (readonly [DriverName, Driver])[] = [
   ["node:sqlite", openNodeSqlite],
 ];
 
-const ANOTHER_NODE =
-  "Use Node 22.13 or later, which has SQLite itself; or run npm rebuild better-sqlite3, which wants a compiler where there is no ready binary";
+const ANOTHER_NODE = "Use Node 22.13 or later, which includes SQLite; or run npm rebuild better-sqlite3, which needs a compiler if no prebuilt binary exists";
 
 /** Threads read here which driver their process uses. Two copies of SQLite in one process release each other's locks. */
 const CHOSEN = "headwater: driver of the database";
@@ -42,8 +41,8 @@ function chosenDriver(): { readonly name: DriverName; readonly open: Driver } {
 function choose(wanted: string | undefined): { name: DriverName; open: Driver } {
   const known = DRIVERS.map(([name]): string => name);
   if (wanted !== undefined && wanted !== "" && !known.includes(wanted))
-    throw new PdError("PD_BAD_INPUT", `Cannot use PD_SQLITE=${JSON.stringify(wanted)}: there is no such driver`, {
-      fix: `Give ${known.join(" or ")}, or nothing`,
+    throw new PdError("PD_BAD_INPUT", `Cannot use PD_SQLITE=${JSON.stringify(wanted)}: unknown driver`, {
+      fix: `Use ${known.join(" or ")}, or leave it empty`,
     });
   const failures: string[] = [];
   for (const [name, open] of DRIVERS.filter(([driver]) => wanted === undefined || wanted === "" || driver === wanted)) {

@@ -22,7 +22,7 @@ export interface DebugSettings {
 const OTHER_CODE = "code that is not the component's";
 /** These commands are about other threads. One of those carries the debugger's messages and must not be paused. */
 const OF_THREADS = /^Node(Worker|Runtime)\./;
-const NO_PROCESS: Answer = { error: { code: -32000, message: "No process runs now: the next call of the source starts one" } };
+const NO_PROCESS: Answer = { error: { code: -32000, message: "No process is running: the next call of the source starts one" } };
 
 /**
  * Connects one debugger to the processes of a source, an action or the steps of a workflow.

@@ -4,7 +4,7 @@ import type { BundleMap } from "./bundle-map.ts";
 
 export type Answer = JsonObject;
 
-const GONE: Answer = { error: { code: -32000, message: "The process is gone: its code was replaced, or it has ended" } };
+const GONE: Answer = { error: { code: -32000, message: "The process has ended, or its code was replaced" } };
 
 export class InspectedUnit {
   readonly map: BundleMap;

@@ -62,12 +62,12 @@ export class InspectorDoor {
 
   async #list(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // The list contains the secret. It is refused where the client's user is unknown.
-    const refusal = canTellPeers ? await this.#refusal(request) : "Give the debugger the address that pd dev shows: this system does not tell who asks";
+    const refusal = canTellPeers ? await this.#refusal(request) : "Use the address that pd dev prints. This system cannot identify the client";
     if (refusal !== undefined) return void response.writeHead(403, { "content-type": "text/plain" }).end(`${refusal}\n`);
     if (request.method !== "GET" && request.method !== "HEAD")
-      return void response.writeHead(405, { "content-type": "text/plain", allow: "GET, HEAD" }).end("The list of what can be debugged is read with GET\n");
+      return void response.writeHead(405, { "content-type": "text/plain", allow: "GET, HEAD" }).end("Read the list of debug targets with GET\n");
     const answer = this.#answerTo(request.url ?? "");
-    if (answer === undefined) return void response.writeHead(404, { "content-type": "text/plain" }).end("There is /json/list, and /json/version\n");
+    if (answer === undefined) return void response.writeHead(404, { "content-type": "text/plain" }).end("Available: /json/list and /json/version\n");
     response.writeHead(200, { "content-type": "application/json; charset=UTF-8" }).end(JSON.stringify(answer, null, 2));
   }
 
@@ -96,7 +96,7 @@ export class InspectorDoor {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     // Node no longer handles errors of an upgraded socket.
     socket.on("error", () => socket.destroy());
-    const refusal = (await this.#refusal(request)) ?? (request.url === `/${this.#settings.key}` ? undefined : "There is nothing to debug under this address");
+    const refusal = (await this.#refusal(request)) ?? (request.url === `/${this.#settings.key}` ? undefined : "No debug target has this address");
     const isBusy = this.#session.isConnected;
     if (socket.destroyed) return;
     if (refusal !== undefined || isBusy) {
@@ -118,7 +118,7 @@ export class InspectorDoor {
   /** Returns why the client may not debug. Rejects web pages, also through DNS rebinding, and other users of the machine. */
   async #refusal({ headers, socket }: IncomingMessage): Promise<string | undefined> {
     if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? ""))
-      return `This debugger does not answer for the host ${JSON.stringify(headers.host ?? "")}`;
+      return `This debugger does not accept the host ${JSON.stringify(headers.host ?? "")}`;
     // Pages, extensions, sandboxed frames ("null") and files send an Origin. Programs send none. Developer tools send devtools://.
     if (headers.origin !== undefined && !/^devtools:\/\//i.test(headers.origin)) return `A page of the origin ${JSON.stringify(headers.origin)} may not debug`;
     // Scripts and images in a page are requested without an Origin, but with Sec-Fetch-Site.
@@ -140,7 +140,7 @@ function listenError(error: Error, port: number): PdError {
   if (codeOf(error) === "EADDRINUSE")
     return new PdError("PD_PORT_TAKEN", `Cannot listen on ${HOST}:${port} for a debugger: the port is taken`, {
       cause: error,
-      fix: "--inspect=0 takes any that is free",
+      fix: "--inspect=0 uses any free port",
     });
   return new PdError("PD_BAD_INPUT", `Cannot listen on ${HOST}:${port} for a debugger: ${messageOf(error)}`, { cause: error });
 }

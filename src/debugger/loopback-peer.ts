@@ -48,7 +48,7 @@ export async function refusalOfPeer(connection: LoopbackConnection, { isOfCompon
     if ((await namespaceOf(pid)) !== own || isOfComponent(await wordsOf(pid))) return "A component may not debug";
     if (await isStartedBy(serverPid, Number(pid), browserPids)) return "The server and the programs that it starts may not debug";
   }
-  return holders.length === 0 ? "It cannot be told which program asks" : undefined;
+  return holders.length === 0 ? "Cannot identify the program that connects" : undefined;
 }
 
 async function holdersOf(inode: string): Promise<readonly string[]> {

@@ -96,16 +96,16 @@ export type Renamed = { readonly value: JsonObject; readonly problems: readonly 
 
 /** `place` locates the object in problems, such as `workflows/a.json: steps[2]`. */
 export function renamed(given: JsonValue | undefined, table: NameTable, place: string): Renamed {
-  if (!isJsonObject(given)) return { value: {}, problems: [`${place} is ${shown(given)}, and wants an object`] };
+  if (!isJsonObject(given)) return { value: {}, problems: [`${place}: expected an object, got ${shown(given)}`] };
   const value: JsonObject = {};
   const problems: string[] = [];
   const names = new Map(Object.entries(table.known).flatMap(([own, spellings]) => spellings.map((spelling): [string, string] => [spelling, own])));
   for (const [name, member] of Object.entries(given)) {
     const own = names.get(name);
     if (own === undefined) {
-      if (!table.ignored.includes(name)) problems.push(`${place}.${name} is not known here: ${shown(member)}`);
+      if (!table.ignored.includes(name)) problems.push(`${place}.${name} is not supported: ${shown(member)}`);
     } else if (own in value && JSON.stringify(value[own]) !== JSON.stringify(member))
-      problems.push(`${place} says ${own} twice, as ${shown(value[own])} and as ${shown(member)}`);
+      problems.push(`${place} has two values for ${own}: ${shown(value[own])} and ${shown(member)}`);
     else if (member !== undefined) value[own] = member;
   }
   return { value, problems };

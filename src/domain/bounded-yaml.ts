@@ -64,18 +64,18 @@ function* tokensOf(text: string, { lines, wrong }: Reading, stop: (offset: numbe
   let [count, aliases, documents, hasFailed] = [0, 0, 0, false];
   const parts = function* () {
     for (const lexeme of new Lexer().lex(text)) {
-      if (++count > BOUNDS.tokens) stop(parser.offset, `the file has more than ${BOUNDS.tokens} names, values and signs`);
+      if (++count > BOUNDS.tokens) stop(parser.offset, `the file has more than ${BOUNDS.tokens} tokens`);
       yield* parser.next(lexeme);
       if (parser.stack.length > BOUNDS.depth) stop(parser.offset, `lists and maps are nested deeper than ${BOUNDS.depth} levels`);
       if (parser.kind === "tag" || parser.kind === "explicit-key-ind")
-        stop(parser.offset, `${JSON.stringify(lexeme)} is not taken here: names and values are written as they are`);
+        stop(parser.offset, `${JSON.stringify(lexeme)} is not supported: write names and values directly`);
       if (parser.kind === "alias" && lexeme.startsWith("*") && ++aliases > BOUNDS.aliases)
         stop(parser.offset, `the file has more than ${BOUNDS.aliases} aliases`);
     }
     yield* parser.end();
   };
   for (const token of parts()) {
-    if (token.type === "directive") stop(token.offset, `the directive ${JSON.stringify(token.source)} is not taken here`);
+    if (token.type === "directive") stop(token.offset, `the directive ${JSON.stringify(token.source)} is not supported`);
     if (token.type === "document" && ++documents > 1) stop(token.offset, "the file has more than one document");
     if (token.type === "error") {
       hasFailed = true;
@@ -124,7 +124,7 @@ function checkNames({ contents }: Document.Parsed, wrong: Reading["wrong"]): voi
       }
       const { key } = item;
       const name = nameOf(key);
-      if (isMap(node) && names.has(name)) wrong(isScalar(key) ? (key.range?.[0] ?? 0) : 0, `the name ${JSON.stringify(name)} occurs twice`);
+      if (isMap(node) && names.has(name)) wrong(isScalar(key) ? (key.range?.[0] ?? 0) : 0, `duplicate name ${JSON.stringify(name)}`);
       names.add(name);
       rest.push(item.value);
     }
@@ -140,7 +140,7 @@ function countNodes(document: Document.Parsed, wrong: Reading["wrong"]): void {
     if (!isAlias(given)) return given;
     const target = anchors.get(given.source);
     if (target !== undefined && !open.has(target)) return target;
-    wrong(given.range?.[0] ?? 0, target === undefined ? `the alias *${given.source} stands for nothing` : `the alias *${given.source} contains itself`);
+    wrong(given.range?.[0] ?? 0, target === undefined ? `the alias *${given.source} has no anchor` : `the alias *${given.source} contains itself`);
     throw new Stop();
   };
   // Recursion is safe because the depth is limited.
@@ -159,7 +159,7 @@ function countNodes(document: Document.Parsed, wrong: Reading["wrong"]): void {
       open.delete(node);
     }
     if (size > BOUNDS.nodes) {
-      wrong(node.range?.[0] ?? 0, `aliases make more than ${BOUNDS.nodes} values of this`);
+      wrong(node.range?.[0] ?? 0, `aliases expand this to more than ${BOUNDS.nodes} values`);
       throw new Stop();
     }
     sizes.set(node, size);
@@ -184,13 +184,13 @@ function mergeMaps(document: Document.Parsed, wrong: Reading["wrong"]): void {
     const names = new Set(node.items.map(({ key }) => nameOf(key)));
     for (const source of given) {
       if (!isMap(source)) {
-        wrong(node.range?.[0] ?? 0, "<< wants a map, or a list of maps, as in <<: *other");
+        wrong(node.range?.[0] ?? 0, "<<: expected a map or a list of maps, as in <<: *other");
         throw new Stop();
       }
       for (const one of source.items) {
         if (names.has(nameOf(one.key))) continue;
         if (++merged > BOUNDS.nodes) {
-          wrong(node.range?.[0] ?? 0, `merged maps make more than ${BOUNDS.nodes} values`);
+          wrong(node.range?.[0] ?? 0, `merged maps have more than ${BOUNDS.nodes} values`);
           throw new Stop();
         }
         names.add(nameOf(one.key));

@@ -60,13 +60,13 @@ export function findingsOf(facts: CheckedFacts): readonly Finding[] {
     disk(facts),
     wall(facts),
     load(facts),
-    ...inPart("sources", facts.sources.flatMap(sourceFindings), `${facts.sources.length} looked at`),
-    ...(facts.workflows.length === 0 ? [] : inPart("workflows", facts.workflows.flatMap(workflowFindings), `${facts.workflows.length} looked at`)),
-    ...inPart("accounts", facts.accounts.flatMap(accountFindings), `${facts.accounts.length} looked at`),
+    ...inPart("sources", facts.sources.flatMap(sourceFindings), `${facts.sources.length} checked`),
+    ...(facts.workflows.length === 0 ? [] : inPart("workflows", facts.workflows.flatMap(workflowFindings), `${facts.workflows.length} checked`)),
+    ...inPart("accounts", facts.accounts.flatMap(accountFindings), `${facts.accounts.length} checked`),
     ...inPart(
       "webhooks",
       facts.webhooks.flatMap((webhook) => webhookFindings(webhook, facts.now)),
-      `${facts.webhooks.length} looked at`,
+      `${facts.webhooks.length} checked`,
     ),
     ...facts.registries.flatMap(registryFindings),
     ...circles(facts),
@@ -86,18 +86,18 @@ function inPart(about: string, wrong: readonly Finding[], text: string): readonl
 
 function circles({ circle }: CheckedFacts): readonly Finding[] {
   if (circle.length === 0) return [];
-  const text = `${circle.join(", ")} hear${circle.length === 1 ? "s itself" : " each other in a circle"}: one event may lead to another for ever`;
-  return [{ level: "attention", about: "subscriptions", text, fix: "pd subscriptions list; end what is not meant with pd subscriptions delete" }];
+  const text = `${circle.join(", ")} receive${circle.length === 1 ? "s its own events" : " each other's events in a circle"}: one event may cause an endless loop`;
+  return [{ level: "attention", about: "subscriptions", text, fix: "Run pd subscriptions list, and delete unwanted ones with pd subscriptions delete" }];
 }
 
 function database({ damage }: CheckedFacts): Finding {
   const about = "database";
-  if (damage === undefined) return { level: "good", about, text: "no damage is known" };
+  if (damage === undefined) return { level: "good", about, text: "no known damage" };
   return {
     level: "bad",
     about,
-    text: `it is damaged, and not written any more: ${damage}`,
-    fix: "pd backup saves what can be read, pd restore brings a backup back",
+    text: `it is damaged and no longer written: ${damage}`,
+    fix: "Save readable data with pd backup, then restore a backup with pd restore",
   };
 }
 
@@ -105,7 +105,7 @@ export function disk({ disk: { freeBytes, totalBytes } }: Pick<CheckedFacts, "di
   const about = "disk";
   const [unit, bytes] = totalBytes < GIGABYTE ? ["MB", MEGABYTE] : ["GB", GIGABYTE];
   const text = `${(freeBytes / bytes).toFixed(1)} of ${(totalBytes / bytes).toFixed(1)} ${unit} are free`;
-  const fix = "Free some space, or keep less: --keep-events, --keep-invocations, --keep-days";
+  const fix = "Free some space, or store less: --keep-events, --keep-invocations, --keep-days";
   if (freeBytes < LITTLE_BYTES) return { level: "bad", about, text, fix };
   return freeBytes < SOME_BYTES ? { level: "attention", about, text, fix } : { level: "good", about, text };
 }
@@ -116,30 +116,29 @@ export function wall({ sandbox: { kind, reason } }: Pick<CheckedFacts, "sandbox"
   return {
     level: "attention",
     about,
-    text: `components run without the wall${reason === undefined ? "" : ` (${reason})`}: Node's permission model alone holds them`,
+    text: `components run without the wall${reason === undefined ? "" : ` (${reason})`}: only Node's permission model restricts them`,
     fix: "Install bubblewrap, and read SECURITY.md",
   };
 }
 
 function load({ processes: { count, most }, waiting }: CheckedFacts): Finding {
   const about = "load";
-  const text = `${count} of at most ${most} processes of components, ${waiting} are waited for`;
+  const text = `${count} of at most ${most} component processes, ${waiting} waiting`;
   if (waiting === 0) return { level: "good", about, text };
-  return { level: "attention", about, text, fix: "Start the server with more --processes, if the machine has the memory" };
+  return { level: "attention", about, text, fix: "Start the server with more --processes if the machine has enough memory" };
 }
 
 function sourceFindings({ slug, active, problems, failed }: CheckedSource): readonly Finding[] {
   const about = `source ${slug}`;
   if (problems.length > 0) return problems.map((text) => ({ level: "bad", about, text, fix: `pd describe ${slug}` }));
   if (!active || !areAllFailed(failed)) return [];
-  return [{ level: "attention", about, text: `its last ${FAILURES} calls failed, or more`, fix: `pd logs ${slug} tells why` }];
+  return [{ level: "attention", about, text: `at least its last ${FAILURES} calls failed`, fix: `pd logs ${slug}` }];
 }
 
 function workflowFindings({ slug, active, warnings, failed }: CheckedWorkflow): readonly Finding[] {
   const about = `workflow ${slug}`;
   const fix = `pd describe ${slug}`;
-  if (active && areAllFailed(failed))
-    return [{ level: "attention", about, text: `its last ${FAILURES} runs failed, or more`, fix: `pd runs ${slug} tells why` }];
+  if (active && areAllFailed(failed)) return [{ level: "attention", about, text: `at least its last ${FAILURES} runs failed`, fix: `pd runs ${slug}` }];
   return warnings.map((text) => ({ level: "attention", about, text, fix }));
 }
 
@@ -154,17 +153,17 @@ function accountFindings({ name, problem }: CheckedFacts["accounts"][number]): r
 
 function registryFindings({ name, problem }: CheckedFacts["registries"][number]): readonly Finding[] {
   if (problem === undefined) return [];
-  const fix = `Put it back, or pd registry remove ${name}`;
-  return [{ level: "attention", about: `registry ${name}`, text: `its components are not found: ${problem}`, fix }];
+  const fix = `Restore it, or run pd registry remove ${name}`;
+  return [{ level: "attention", about: `registry ${name}`, text: `its components cannot be found: ${problem}`, fix }];
 }
 
 function webhookFindings({ id, name, active, inactiveReason, failingSince, problem }: CheckedWebhook, now: number): readonly Finding[] {
   const about = `webhook ${name}`;
-  if (problem !== undefined) return [{ level: "bad", about, text: problem, fix: `pd webhooks delete ${id}, and make another one` }];
+  if (problem !== undefined) return [{ level: "bad", about, text: problem, fix: `Run pd webhooks delete ${id}, and create another one` }];
   if (!active && inactiveReason !== undefined)
-    return [{ level: "bad", about, text: `the server has deactivated it: ${inactiveReason}`, fix: `pd webhooks update ${id} --activate --replay-missed` }];
+    return [{ level: "bad", about, text: `deactivated by the server: ${inactiveReason}`, fix: `pd webhooks update ${id} --activate --replay-missed` }];
   // A webhook that its owner deactivated gets no attempts.
   if (!active || failingSince === undefined) return [];
   const hours = (now - failingSince) / 3_600_000;
-  return [{ level: "attention", about, text: `every attempt has failed for ${hours.toFixed(1)} hours`, fix: `pd deliveries ${id} shows what it answered` }];
+  return [{ level: "attention", about, text: `every attempt has failed for ${hours.toFixed(1)} hours`, fix: `pd deliveries ${id} shows its responses` }];
 }

@@ -51,28 +51,28 @@ const HOOKS: readonly HookName[] = ["deploy", "activate", "deactivate"];
  * when `code`, the bundle, does not read `$auth`.
  */
 export function readDefinition(raw: unknown, code: string): ReadDefinition {
-  if (!isRecord(raw)) return { kind: "invalid", problems: [`the default export is ${raw === undefined ? "missing" : describe(raw)}, not an object`] };
+  if (!isRecord(raw)) return { kind: "invalid", problems: [`the default export is ${raw === undefined ? "missing" : describe(raw)}; expected an object`] };
   const type = raw["type"] === "action" || raw["type"] === "app" ? raw["type"] : "source";
   const { props: declared, problems: propProblems, warnings } = readProps(raw["props"]);
   const props = readsAccount(code) ? declared : declared.map((prop) => (prop.kind === "app" ? { ...prop, optional: true } : prop));
   const dedupe = readDedupe(raw["dedupe"]);
   const problems = [
-    ...(isText(raw["name"]) ? [] : [`name is ${describe(raw["name"])}; it wants a text`]),
-    ...(isText(raw["version"]) ? [] : [`version is ${describe(raw["version"])}; it wants a text such as "0.0.1"`]),
-    ...(raw["hasRun"] === true || isStandIn(type, props) ? [] : ["run is missing; it wants a method, called for each event"]),
+    ...(isText(raw["name"]) ? [] : [`name is ${describe(raw["name"])}; expected a non-empty string`]),
+    ...(isText(raw["version"]) ? [] : [`version is ${describe(raw["version"])}; expected a string such as "0.0.1"`]),
+    ...(raw["hasRun"] === true || isStandIn(type, props) ? [] : ["run is missing; expected a method, called for each event"]),
     ...(dedupe === "invalid" && type === "source"
-      ? [`dedupe is ${describe(raw["dedupe"])}; it wants "unique", "greatest" or "last"${isText(raw["dedupe"]) ? didYouMean(raw["dedupe"], STRATEGIES) : ""}`]
+      ? [`dedupe is ${describe(raw["dedupe"])}; expected "unique", "greatest" or "last"${isText(raw["dedupe"]) ? didYouMean(raw["dedupe"], STRATEGIES) : ""}`]
       : []),
     ...["name", "version", "key"].flatMap((member) => tooLong(member, raw[member])),
     ...propProblems.slice(0, MOST_PROBLEMS),
-    ...(propProblems.length > MOST_PROBLEMS ? [`${propProblems.length - MOST_PROBLEMS} more props are wrong`] : []),
+    ...(propProblems.length > MOST_PROBLEMS ? [`${propProblems.length - MOST_PROBLEMS} more props are not valid`] : []),
   ];
   if (problems.length > 0) return { kind: "invalid", problems };
   const named: unknown[] = Array.isArray(raw["hooks"]) ? raw["hooks"] : [];
   const hooks = HOOKS.filter((hook) => named.includes(hook));
   const unknownHooks = named
     .filter((name) => !HOOKS.some((hook) => hook === name))
-    .map((name) => `hook ${String(name)} is never called: there are ${HOOKS.join(", ")}`);
+    .map((name) => `hook ${String(name)} is never called: the hooks are ${HOOKS.join(", ")}`);
   const definition: ComponentDefinition = {
     name: String(raw["name"]),
     version: String(raw["version"]),
@@ -91,7 +91,7 @@ export function readDefinition(raw: unknown, code: string): ReadDefinition {
 
 function tooLong(member: string, value: unknown): string[] {
   const isIt = typeof value === "string" && value.length > MOST_CHARACTERS;
-  return isIt ? [`${member} has ${value.length} characters; it wants at most ${MOST_CHARACTERS}`] : [];
+  return isIt ? [`${member} has ${value.length} characters; expected at most ${MOST_CHARACTERS}`] : [];
 }
 
 /** A source without `run` emits what triggers it. */

@@ -25,17 +25,17 @@ export function cronProblem(expression: string): string | undefined {
   if (isCron(expression)) return undefined;
   const quoted = `cron ${JSON.stringify(expression)}`;
   if (expression.startsWith("@"))
-    return `${quoted} is no schedule that is known${didYouMean(expression, NICKNAMES)}; there are ${NICKNAMES.join(", ")}, and five parts such as "0 9 * * 1-5"`;
+    return `${quoted} is not a known schedule${didYouMean(expression, NICKNAMES)}; expected ${NICKNAMES.join(", ")}, or five parts such as "0 9 * * 1-5"`;
   const given = expression.trim().split(/\s+/).filter(Boolean);
   const parts = partsOf(given.length);
-  if (parts === undefined) return `${quoted} has ${given.length} parts${meantParts(given)}; it wants five: minute, hour, day of the month, month, weekday`;
+  if (parts === undefined) return `${quoted} has ${given.length} parts${meantParts(given)}; expected five: minute, hour, day of the month, month, weekday`;
   const wrong = parts.findIndex((_part, index) => !isCron(parts.map((_other, at) => (at === index ? given[at] : "*")).join(" ")));
   const part = parts[wrong];
-  if (part === undefined) return `${quoted} is no cron expression`;
+  if (part === undefined) return `${quoted} is not a cron expression`;
   const found = given[wrong] ?? "";
   // Only a word can be misspelt.
   const near = part.words === undefined || !/^[a-z]+$/i.test(found) ? "" : didYouMean(found, part.words);
-  return `${quoted}: ${JSON.stringify(found)} is no ${part.name}${near}; that wants ${part.wants}, *, a list with commas, a range such as 1-5, or steps such as */2`;
+  return `${quoted}: ${JSON.stringify(found)} is not a valid ${part.name}${near}; expected ${part.wants}, *, a list with commas, a range such as 1-5, or steps such as */2`;
 }
 
 function partsOf(count: number): readonly Part[] | undefined {

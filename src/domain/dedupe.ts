@@ -144,7 +144,7 @@ function judgeEach(emits: readonly Emit[], strategy: DedupeStrategy, judge: Judg
     const id = idText(emit);
     const obstacle = id === undefined ? missingId(emit) : strategy === "greatest" ? notANumber(id) : undefined;
     const reason = id === undefined || obstacle !== undefined ? undefined : judge(id, place);
-    if (obstacle !== undefined) warnings.push(`An event was kept without dedupe: strategy "${strategy}" wants ${obstacle}`);
+    if (obstacle !== undefined) warnings.push(`An event was kept without dedupe: strategy "${strategy}" needs ${obstacle}`);
     if (reason === undefined) kept.push(emit);
     else dropped.push({ emit, reason });
   });
@@ -156,11 +156,11 @@ function idText(emit: Emit): string | undefined {
 }
 
 function missingId(emit: Emit): string {
-  return emit.unusableId === undefined ? "an id, and $emit was given none" : `a text or a number as id, not ${emit.unusableId}`;
+  return emit.unusableId === undefined ? "an id, but $emit got none" : `a string or number as id, got ${emit.unusableId}`;
 }
 
 function notANumber(id: string): string | undefined {
-  return id.trim() !== "" && Number.isFinite(Number(id)) ? undefined : `a number as id, not ${JSON.stringify(id)}`;
+  return id.trim() !== "" && Number.isFinite(Number(id)) ? undefined : `a number as id, got ${JSON.stringify(id)}`;
 }
 
 /** BigInt keeps the order of ids beyond 2^53. */

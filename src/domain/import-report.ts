@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<ImportResult, string>> = {
   updated: "updated",
   unchanged: "unchanged",
   waits: "not deployed yet",
-  left: "left out",
+  left: "skipped",
   failed: "cannot be deployed",
 };
 

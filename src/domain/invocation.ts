@@ -138,7 +138,7 @@ export function isFailed(outcome: Outcome): boolean {
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case "returned":
-      return "ok";
+      return "succeeded";
     case "threw":
       return describeError(outcome.error);
     case "timed-out":
@@ -146,7 +146,7 @@ export function describeOutcome(outcome: Outcome): string {
     case "out-of-memory":
       return `ran out of memory: the limit is ${outcome.limitMb} MB`;
     case "exited":
-      return outcome.signal === null ? `ended its process with code ${outcome.code}` : `its process was ended by ${outcome.signal}`;
+      return outcome.signal === null ? `its process exited with code ${outcome.code}` : `its process was killed by ${outcome.signal}`;
     case "interrupted":
       return `interrupted: ${outcome.reason}`;
   }

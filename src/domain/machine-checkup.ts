@@ -49,21 +49,21 @@ function server({ version, serverVersion, node }: MachineFacts): Finding {
   const about = "versions";
   const text = `Headwater ${version} on Node ${node}`;
   if (serverVersion === undefined)
-    return { level: "attention", about: "server", text: `none runs; ${text}`, fix: "pd up starts one, as does every command that wants one" };
+    return { level: "attention", about: "server", text: `not running; ${text}`, fix: "Run pd up; commands that need a server also start one" };
   if (serverVersion === version) return { level: "good", about, text };
-  return { level: "attention", about, text: `${text}, but the server that runs is ${serverVersion}`, fix: "pd down, then pd up" };
+  return { level: "attention", about, text: `${text}, but the running server is ${serverVersion}`, fix: "Run pd down, then pd up" };
 }
 
 function home({ home: { path, problem } }: MachineFacts): Finding {
   const about = "home";
-  if (problem === undefined) return { level: "good", about, text: `${path} can be written to, and nobody else reads it` };
-  return { level: "bad", about, text: `${path}: ${problem}`, fix: "Give another with --home or PD_HOME, or mend its owner and rights" };
+  if (problem === undefined) return { level: "good", about, text: `${path} is writable and private to this user` };
+  return { level: "bad", about, text: `${path}: ${problem}`, fix: "Use another folder with --home or PD_HOME, or correct its owner and permissions" };
 }
 
 function driver({ driver: known }: MachineFacts): Finding {
   const about = "sqlite";
-  if ("name" in known) return { level: "good", about, text: `the database is opened by ${known.name}` };
-  return { level: "bad", about, text: known.problem, fix: "Use Node 22.13 or later, which has SQLite itself" };
+  if ("name" in known) return { level: "good", about, text: `the SQLite driver is ${known.name}` };
+  return { level: "bad", about, text: known.problem, fix: "Use Node 22.13 or later, which includes SQLite" };
 }
 
 function database({ database: known }: MachineFacts): readonly Finding[] {
@@ -75,12 +75,17 @@ function database({ database: known }: MachineFacts): readonly Finding[] {
         level: "bad",
         about,
         text: `${known.path} cannot be opened: ${known.problem}`,
-        fix: "Look whether you may read it, and whether another program is at it",
+        fix: "Check that you may read it and that no other program uses it",
       },
     ];
-  if (known.damage === undefined) return [{ level: "good", about, text: `every page of ${known.path} was read, and is whole` }];
+  if (known.damage === undefined) return [{ level: "good", about, text: `every page of ${known.path} is intact` }];
   return [
-    { level: "bad", about, text: `${known.path} is damaged: ${known.damage}`, fix: "pd restore <backup> brings a backup back; what there is is moved aside" },
+    {
+      level: "bad",
+      about,
+      text: `${known.path} is damaged: ${known.damage}`,
+      fix: "Restore a backup with pd restore <backup>; the damaged file is moved aside",
+    },
   ];
 }
 
@@ -90,27 +95,27 @@ function port({ purpose, flag, port: number, isTaken, problem }: CheckedPort): F
     return {
       level: "bad",
       about,
-      text: `cannot be listened on, for ${purpose}: ${problem}`,
-      fix: `Give another with --${flag} (0: any that is free), or another address with --host`,
+      text: `cannot listen on it for ${purpose}: ${problem}`,
+      fix: `Use another port with --${flag} (0: any free port), or another address with --host`,
     };
   if (isTaken === undefined) return { level: "good", about, text: `free, for ${purpose}` };
   return {
     level: "bad",
     about,
-    text: `another program listens on it, and ${purpose} want it`,
-    fix: `Stop that program, or give another port with --${flag} (0: any that is free)`,
+    text: `another program listens on it, but ${purpose} need it`,
+    fix: `Stop that program, or use another port with --${flag} (0: any free port)`,
   };
 }
 
 function keyring({ keyring: { isUsable, isWanted, reason = "" } }: MachineFacts): Finding {
   const about = "keyring";
-  if (!isWanted) return { level: "good", about, text: "not used, as was said; the key of the secrets lies in the home" };
-  if (isUsable) return { level: "good", about, text: "the key of the secrets can lie in the keyring of this machine" };
+  if (!isWanted) return { level: "good", about, text: "disabled by setting; the secret key is stored in the home" };
+  if (isUsable) return { level: "good", about, text: "this machine's keyring can store the secret key" };
   return {
     level: "attention",
     about,
-    text: `cannot be used (${reason}): the key of the secrets lies in the home`,
-    fix: "Start the keyring of your desktop, or keep backups of the home apart from the key",
+    text: `cannot be used (${reason}): the secret key is stored in the home`,
+    fix: "Start your desktop's keyring, or keep backups of the home apart from the key",
   };
 }
 
@@ -126,7 +131,7 @@ function clock({ now, newestMs, timeZone }: MachineFacts): Finding {
   return {
     level: "bad",
     about,
-    text: `it is behind: files of the home were written at ${new Date(newestMs).toISOString()}`,
-    fix: "Set the clock of the machine; timers fire by it",
+    text: `it is behind: files in the home were written at ${new Date(newestMs).toISOString()}`,
+    fix: "Set the machine's clock; timers depend on it",
   };
 }

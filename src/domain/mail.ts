@@ -24,7 +24,7 @@ export const SECURITIES = ["tls", "starttls", "none"] as const;
 /** The account with the SMTP settings. The slug `smtp` belongs to a published app. */
 export const MAIL_ACCOUNT = { app: "headwater_mail", name: "mail" } as const;
 
-export const NO_MAIL_SERVER = "no SMTP server is set up: pd config smtp <address> --to <you> sets one up";
+export const NO_MAIL_SERVER = "no SMTP server is configured: run pd config smtp <address> --to <you>";
 
 /** Undefined when the settings are missing or incomplete. */
 export function mailServerIn(accounts: readonly AccountContent[]): MailServer | undefined {
@@ -39,10 +39,10 @@ export function mailServerIn(accounts: readonly AccountContent[]): MailServer | 
 
 /** Returns the mail, or a text that says what is wrong. */
 export function mailOf(what: JsonValue | undefined): Mail | string {
-  if (!isJsonObject(what)) return `$.send.email wants { subject, text, html }, not ${JSON.stringify(what)}`;
+  if (!isJsonObject(what)) return `$.send.email expected { subject, text, html }, got ${JSON.stringify(what)}`;
   const { subject = "", text, html } = what;
   const wrong = Object.entries({ subject, text, html }).find(([, value]) => value !== undefined && value !== null && typeof value !== "string");
-  if (wrong !== undefined) return `$.send.email wants a text as ${wrong[0]}, not ${JSON.stringify(wrong[1])}`;
+  if (wrong !== undefined) return `$.send.email expected a string as ${wrong[0]}, got ${JSON.stringify(wrong[1])}`;
   return { subject: String(subject), ...(typeof text === "string" ? { text } : {}), ...(typeof html === "string" ? { html } : {}) };
 }
 

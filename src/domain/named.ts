@@ -23,7 +23,7 @@ function findNamed<Thing extends Named>(things: readonly Thing[], word: string):
 function ambiguous(word: string, found: readonly Named[]): PdError {
   const shown = found.slice(0, MOST_CANDIDATES).map(({ id, slug }) => `${slug} (${id})`);
   const more = found.length > MOST_CANDIDATES ? [`${found.length - MOST_CANDIDATES} more`] : [];
-  return new PdError("PD_AMBIGUOUS", `${found.length} have the name ${JSON.stringify(word)}: ${[...shown, ...more].join(", ")}`, {
+  return new PdError("PD_AMBIGUOUS", `${found.length} items are named ${JSON.stringify(word)}: ${[...shown, ...more].join(", ")}`, {
     details: { candidates: found.map(({ id, slug }) => ({ id, slug })) },
   });
 }
@@ -45,7 +45,7 @@ export function theNamed<Thing extends Named>(things: readonly Thing[], word: st
     things.flatMap(({ slug, name }) => (isExact ? [slug] : [slug, name])),
   );
   const code = what === "source" ? "PD_SOURCE_NOT_FOUND" : "PD_WORKFLOW_NOT_FOUND";
-  const forms = isExact ? "id or slug, which this wants" : "id, slug or name";
+  const forms = isExact ? "id or slug" : "id, slug or name";
   throw new PdError(code, `Cannot ${attempted} ${JSON.stringify(word)}: no ${what} has this ${forms}${near}`);
 }
 

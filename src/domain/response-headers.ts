@@ -8,8 +8,8 @@ const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** Undefined when the header is sent. */
 export function whyNotSent(name: string, value: string | readonly string[]): string | undefined {
-  if (CONNECTION_HEADERS.has(name.toLowerCase())) return "it is the connection's, which is the server's";
-  if (!NAME.test(name)) return "HTTP allows no such name";
+  if (CONNECTION_HEADERS.has(name.toLowerCase())) return "the server sets it for the connection";
+  if (!NAME.test(name)) return "HTTP does not allow this name";
   const isAllowed = typeof value === "string" ? VALUE.test(value) : value.every((one) => VALUE.test(one));
-  return isAllowed ? undefined : "HTTP allows no such value: it has control characters, such as line breaks, or some beyond Latin-1";
+  return isAllowed ? undefined : "HTTP does not allow this value: it has control characters, such as line breaks, or characters beyond Latin-1";
 }

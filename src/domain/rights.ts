@@ -19,12 +19,12 @@ function keyOf({ kind, what }: Right): string {
 
 const IN_WORDS: Readonly<Record<RightKind, (what: string) => string>> = {
   programs: () => "may start programs of the machine",
-  addons: () => "may load native code of packages, which no permission model holds",
+  addons: () => "may load native code of packages, which the permission model does not restrict",
   imports: (what) => `loads ${what} before its own code`,
   env: (what) => `gets the environment variable ${what}`,
   variable: (what) => `reads your variable ${what}`,
   account: (what) => `uses the account ${what}`,
-  hears: (what) => `gets the events of ${what}`,
+  hears: (what) => `receives the events of ${what}`,
 };
 
 export function rightLines(rights: readonly Right[]): readonly string[] {

@@ -20,7 +20,7 @@ export function reasonToRunAgain({ outcome, hasExited }: RunResult, trigger: Tri
   if (trigger.kind === "timer" || trigger.kind === "hook" || count >= MOST_TRIES) return undefined;
   if (outcome.kind === "interrupted") return outcome.reason;
   if (!isDeath({ outcome }) || hasExited === true || deathsAlone + 1 >= DEATHS_FOR_BLAME) return undefined;
-  return outcome.kind === "exited" && outcome.signal !== null ? `its process was ended by ${outcome.signal}` : "its process ended";
+  return outcome.kind === "exited" && outcome.signal !== null ? `its process was killed by ${outcome.signal}` : "its process ended";
 }
 
 export function isDeath({ outcome }: Pick<RunResult, "outcome">): boolean {

@@ -22,9 +22,9 @@ export const HOURLY: Schedule = { kind: "interval", seconds: 3600 };
 
 /** Reads `{ intervalSeconds }` or `{ cron, timezone? }`, also in snake case. Returns the problem as text. */
 export function parseTimer(value: unknown): TimerSettings | string {
-  if (!isRecord(value)) return `wants { intervalSeconds } or { cron, timezone? }, not ${JSON.stringify(value)}`;
+  if (!isRecord(value)) return `expected { intervalSeconds } or { cron, timezone? }, got ${JSON.stringify(value)}`;
   const catchUp = parseCatchUp(value["catchUp"] ?? value["catch_up"]);
-  if (catchUp === false) return `catchUp wants "latest", "skip" or "all", not ${JSON.stringify(value["catchUp"] ?? value["catch_up"])}`;
+  if (catchUp === false) return `expected a catchUp of "latest", "skip" or "all", got ${JSON.stringify(value["catchUp"] ?? value["catch_up"])}`;
   const schedule = parseSchedule(value);
   if (typeof schedule === "string") return schedule;
   return catchUp === undefined ? { schedule } : { schedule, catchUp };
@@ -36,11 +36,11 @@ export function parseGivenTimer(value: unknown): TimerSettings | string {
   if (typeof parsed === "string" || !isRecord(value)) return parsed;
   // Displayed schedules have both members, and one of them is `null`.
   const [cron, seconds] = [value["cron"] ?? "", value["intervalSeconds"] ?? value["interval_seconds"] ?? ""];
-  if (cron !== "" && seconds !== "") return `wants intervalSeconds or cron, and not both: ${JSON.stringify(value)}`;
+  if (cron !== "" && seconds !== "") return `expected intervalSeconds or cron, got both: ${JSON.stringify(value)}`;
   const unknown = Object.keys(value).find((key) => !MEMBERS.includes(key));
   if (unknown === undefined) return parsed;
-  const problem = `has no member ${JSON.stringify(unknown)}${didYouMean(unknown, MEMBERS)}`;
-  return `${problem}; it takes intervalSeconds, or cron with timezone, and catchUp, not ${JSON.stringify(value)}`;
+  const problem = `unknown name ${JSON.stringify(unknown)}${didYouMean(unknown, MEMBERS)}`;
+  return `${problem}; expected intervalSeconds, or cron and timezone, and catchUp, got ${JSON.stringify(value)}`;
 }
 
 /** Chosen: a list of every minute has 170 characters. */
@@ -51,17 +51,18 @@ function parseSchedule(value: Record<string, unknown>): Schedule | string {
   const cron = value["cron"];
   if (cron !== undefined && cron !== null && cron !== "") {
     const timezone = value["timezone"] ?? "UTC";
-    if (String(cron).length > MOST_OF_CRON || String(timezone).length > MOST_OF_CRON) return `cron and timezone want at most ${MOST_OF_CRON} characters`;
-    if (typeof cron !== "string" || typeof timezone !== "string") return `cron and timezone want text, not ${JSON.stringify(cron)}`;
+    if (String(cron).length > MOST_OF_CRON || String(timezone).length > MOST_OF_CRON)
+      return `expected a cron and timezone of at most ${MOST_OF_CRON} characters`;
+    if (typeof cron !== "string" || typeof timezone !== "string") return `expected strings as cron and timezone, got ${JSON.stringify(cron)}`;
     return isTimezone(timezone)
       ? checkCron(cron, timezone)
-      : `timezone ${JSON.stringify(timezone)} is not known${didYouMean(timezone, Intl.supportedValuesOf("timeZone"))}; it wants a name such as "Europe/Berlin"`;
+      : `unknown timezone ${JSON.stringify(timezone)}${didYouMean(timezone, Intl.supportedValuesOf("timeZone"))}; expected a name such as "Europe/Berlin"`;
   }
   const given = value["intervalSeconds"] ?? value["interval_seconds"];
   if (given === undefined || given === null) return HOURLY;
   const seconds = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;
-  if (!Number.isFinite(seconds) || seconds < 1) return `intervalSeconds wants a number of at least 1, not ${JSON.stringify(given)}`;
-  if (seconds > LONGEST_INTERVAL) return `intervalSeconds wants at most ${LONGEST_INTERVAL}, not ${JSON.stringify(given)}`;
+  if (!Number.isFinite(seconds) || seconds < 1) return `expected intervalSeconds of at least 1, got ${JSON.stringify(given)}`;
+  if (seconds > LONGEST_INTERVAL) return `expected intervalSeconds of at most ${LONGEST_INTERVAL}, got ${JSON.stringify(given)}`;
   return { kind: "interval", seconds: Math.round(seconds * 1000) / 1000 };
 }
 
@@ -97,7 +98,7 @@ export function nextInstant(schedule: Schedule, anchorAt: number, after: number)
 }
 
 export function overProblem(schedule: Schedule): string {
-  return `fires no more: there is nothing left of ${describeSchedule(schedule)}`;
+  return `never fires again: ${describeSchedule(schedule)} is over`;
 }
 
 export interface MissedInstants {
@@ -149,8 +150,8 @@ const UNITS = [
 ] as const;
 
 const DAYS: Readonly<Record<DaysRule, string>> = {
-  both: ", on days that fit both the day of the month and the weekday",
-  either: ", on days that fit the day of the month or the weekday",
+  both: ", on days that match both the day of the month and the weekday",
+  either: ", on days that match the day of the month or the weekday",
 };
 
 /** `every hour`, `every 15 minutes`, `cron 0 9 * * 1 (Europe/Berlin)`. */

@@ -29,7 +29,7 @@ function changedLines(path: string, old: string, next: string): readonly string[
   const patch = isLarge
     ? undefined
     : structuredPatch(path, path, old, next, "", "", { context: CONTEXT, ...(isOneSided ? {} : { maxEditLength: MOST_EDITS }) });
-  if (patch === undefined) return [`\\ too much differs to be shown: ${removed} lines before, ${added} after`];
+  if (patch === undefined) return [`\\ too many changes to show: ${removed} lines before, ${added} after`];
   return patch.hunks.flatMap((hunk, index) => [...(index === 0 ? [] : [`@@ ${hunk.newStart}`]), ...hunk.lines]);
 }
 

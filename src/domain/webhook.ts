@@ -34,11 +34,11 @@ export function checkWebhookUrl(url: string): string {
   if (!isUsable)
     throw new PdError(
       "PD_BAD_INPUT",
-      `Cannot deliver to ${JSON.stringify(url.slice(0, 200))}: it wants an http or https address with a host, of at most ${MOST_OF_ADDRESS} characters`,
+      `Cannot deliver to ${JSON.stringify(url.slice(0, 200))}: expected an http or https address with a host and at most ${MOST_OF_ADDRESS} characters`,
     );
   if (parsed.username !== "" || parsed.password !== "")
-    throw new PdError("PD_BAD_INPUT", `Cannot deliver to ${JSON.stringify(parsed.origin)}: an address with a user name or password in it is not used`, {
-      fix: "Check the signature at the receiver instead",
+    throw new PdError("PD_BAD_INPUT", `Cannot deliver to ${JSON.stringify(parsed.origin)}: an address with a user name or password is not accepted`, {
+      fix: "Verify the signature at the receiver instead",
     });
   return parsed.href;
 }

@@ -66,10 +66,10 @@ export async function keepRenewed(
       // Not awaited: a slow provider must not delay the others.
       for (const account of accounts.filter(({ id }) => credentials.canTry(id)))
         credentials.fresh(account).catch((error: unknown) => {
-          if (!signal.aborted) log.warn("the tokens of an account could not be renewed ahead", { account: account.name, reason: messageOf(error) });
+          if (!signal.aborted) log.warn("the tokens of an account could not be renewed in advance", { account: account.name, reason: messageOf(error) });
         });
     } catch (error) {
-      log.error("accounts could not be looked at for tokens that end", { reason: messageOf(error) });
+      log.error("accounts could not be checked for expiring tokens", { reason: messageOf(error) });
     }
     const now = clock.now();
     // Tokens that live for seconds would keep this loop busy. They are renewed when they are used.

@@ -46,7 +46,7 @@ export async function keepSeenVersions(ports: Pick<EnginePorts, "store" | "log">
 /** Activates sources whose change was interrupted after `deactivate` had run. Endpoints must already answer, because hooks may call their own. */
 export async function activateCutOff(ports: EnginePorts, sources: HostedSources): Promise<void> {
   const due = await ports.store.listActivateDue(sources.ids).catch((error: unknown) => {
-    ports.log.error("it cannot be read which changes of sources were cut off", { reason: messageOf(error) });
+    ports.log.error("interrupted changes of sources cannot be read", { reason: messageOf(error) });
     return [];
   });
   const cutOff = due.flatMap((id) => sources.byId(id) ?? []);
@@ -60,7 +60,7 @@ export async function activateCutOff(ports: EnginePorts, sources: HostedSources)
       sources
         .inTurn(live, () => reactivateIfDue(live))
         .catch((error: unknown) =>
-          ports.log.warn("a source whose change was cut off was not activated", { source: live.outline.slug, reason: messageOf(error) }),
+          ports.log.warn("a source with an interrupted change was not activated", { source: live.outline.slug, reason: messageOf(error) }),
         ),
     ),
   );

@@ -25,12 +25,16 @@ export function isAskedFor(prop: PropRecord, { fixed }: Accounts): boolean {
 export function requireFixed({ fixed, accounts }: Accounts, { apps, mayBeOthers }: { apps: ReadonlySet<string>; mayBeOthers: boolean }): void {
   for (const [app, wanted] of Object.entries(fixed)) {
     if (!apps.has(app) && !mayBeOthers)
-      throw new PdError("PD_BAD_INPUT", `Cannot fix an account of ${JSON.stringify(app)}: no action that is offered uses this app${didYouMean(app, apps)}`);
+      throw new PdError("PD_BAD_INPUT", `Cannot use an account of ${JSON.stringify(app)}: no offered action uses this app${didYouMean(app, apps)}`);
     const names = accounts.filter(({ app: of }) => of.name_slug === app).flatMap(({ id, name }) => [name, id]);
     if (!names.includes(wanted))
-      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot fix the account ${JSON.stringify(wanted)}: ${app} has none of this name${didYouMean(wanted, names)}`, {
-        fix: `pd accounts connect ${app} --name ${wanted}`,
-      });
+      throw new PdError(
+        "PD_ACCOUNT_NOT_FOUND",
+        `Cannot use the account ${JSON.stringify(wanted)}: no account of ${app} has this name${didYouMean(wanted, names)}`,
+        {
+          fix: `pd accounts connect ${app} --name ${wanted}`,
+        },
+      );
   }
 }
 
@@ -39,7 +43,7 @@ export function accountSchema(prop: PropRecord, around: Accounts): JsonObject {
   const [only] = names;
   return {
     type: "string",
-    description: `Which account of ${appOf(prop)} is used${names.length === 0 ? ": none is connected yet" : ""}`,
+    description: `The account of ${appOf(prop)} to use${names.length === 0 ? ": none is connected yet" : ""}`,
     ...(names.length === 0 ? {} : { enum: names }),
     ...(names.length === 1 && only !== undefined ? { default: only } : {}),
   };
@@ -56,12 +60,12 @@ export function accountFor(key: string, prop: PropRecord, { args, around }: { ar
   const names = all.map(({ name }) => name);
   const problem =
     found.length > 1
-      ? `${found.length} accounts are called ${JSON.stringify(wanted)}`
+      ? `${found.length} accounts have the name ${JSON.stringify(wanted)}`
       : wanted === undefined
         ? `${prop.name} is missing`
-        : `there is no account ${JSON.stringify(wanted)} of ${appOf(prop)}`;
+        : `no account of ${appOf(prop)} has the name ${JSON.stringify(wanted)}`;
   throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot call ${key}: ${problem}`, {
-    fix: names.length === 0 ? `Connect one: pd accounts connect ${appOf(prop)}` : `Name one of ${names.join(", ")}`,
+    fix: names.length === 0 ? `Connect one: pd accounts connect ${appOf(prop)}` : `Use one of ${names.join(", ")}`,
   });
 }
 

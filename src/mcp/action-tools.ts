@@ -36,7 +36,7 @@ function actionTool({ key, name, described }: ActionFacts, around: Accounts): Ch
   return {
     name,
     title: described.name,
-    description: `${description}${hasMore ? "\nSome values add arguments; a call that misses one names it." : ""}`.trim(),
+    description: `${description}${hasMore ? "\nSome values add arguments. The error names a missing one." : ""}`.trim(),
     inputSchema: { type: "object", properties, required, additionalProperties: hasMore },
     isReadOnly: false,
     isDestructive: true,
@@ -102,7 +102,7 @@ function configured(key: string, args: JsonObject, { props, around }: { props: r
   // A component may offer objects as choices, but the agent's schema has only strings and integers.
   const odd = props.find(({ name, type, remoteOptions }) => remoteOptions === true && /^(?:string|integer)$/.test(type) && isJsonObject(args[name]));
   if (odd !== undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot call ${key}: ${odd.name} wants a value of type ${odd.type}, not ${JSON.stringify(args[odd.name])}`);
+    throw new PdError("PD_BAD_INPUT", `Cannot call ${key}: expected ${odd.name} of type ${odd.type}, got ${JSON.stringify(args[odd.name])}`);
   const apps = props.filter(({ type }) => type === "app");
   const accounts = apps.flatMap((prop) => {
     const account = accountFor(key, prop, { args, around });

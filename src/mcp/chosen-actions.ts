@@ -24,7 +24,9 @@ export type ChosenAction =
 export async function chooseActions(client: Client, { patterns }: ChosenActions): Promise<readonly ChosenAction[]> {
   const keys = [...new Set((await Promise.all(patterns.map((pattern) => keysOf(client, pattern)))).flat())].toSorted();
   if (keys.length > MOST_ACTIONS)
-    throw new PdError("PD_BAD_INPUT", `Cannot offer ${keys.length} actions as tools: there may be ${MOST_ACTIONS}`, { fix: "Choose fewer with --actions" });
+    throw new PdError("PD_BAD_INPUT", `Cannot offer ${keys.length} actions as tools: at most ${MOST_ACTIONS} are allowed`, {
+      fix: "Choose fewer with --actions",
+    });
   const names = toolNames(keys);
   const actions: ChosenAction[] = [];
   for (const [index, key] of keys.entries()) actions.push(await loadAction(client, { key, name: names[index] ?? key }));
@@ -61,7 +63,7 @@ async function keysOf(client: Client, pattern: string): Promise<readonly string[
     .map(({ key }) => key)
     .filter((key) => fitsPattern(key, pattern));
   if (found.length > 0) return found;
-  throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot offer ${JSON.stringify(pattern)}: no action of the registries is called so`, {
+  throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot offer ${JSON.stringify(pattern)}: no action in the registries has this name`, {
     fix: "pd registry search <words>",
   });
 }
@@ -69,5 +71,5 @@ async function keysOf(client: Client, pattern: string): Promise<readonly string[
 async function describedAction(client: Client, key: string): Promise<DescribedRecord> {
   const described = await client.components.describe({ key });
   if (described.component_type === "action") return described;
-  throw new PdError("PD_NOT_A_COMPONENT", `Cannot offer ${key} as a tool: it is a ${described.component_type}, and no action`);
+  throw new PdError("PD_NOT_A_COMPONENT", `Cannot offer ${key} as a tool: it is a ${described.component_type}, not an action`);
 }

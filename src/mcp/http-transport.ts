@@ -7,7 +7,7 @@ const MOST_BYTES = 4 * 2 ** 20;
 /** Stateless: each request has its key and its offer. */
 export async function answerAgent(request: Request, { tools, version }: { tools: OfferedTools; version: string }): Promise<Response> {
   // GET and DELETE are for streams and sessions, which do not exist here.
-  if (request.method !== "POST") return new Response("Only POST is answered here", { status: 405, headers: { allow: "POST" } });
+  if (request.method !== "POST") return new Response("Only POST is allowed here", { status: 405, headers: { allow: "POST" } });
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true, maxRequestBodySize: MOST_BYTES });
   const server = agentServer(tools, version);
   await server.connect(transport);

@@ -102,8 +102,8 @@ export class OfferedTools {
   async call(name: string, given: Readonly<Record<string, unknown>>): Promise<CallToolResult> {
     try {
       const tool = await this.#find(name);
-      if (tool === undefined) throw new PdError("PD_NOT_FOUND", `Cannot call ${JSON.stringify(name)}: there is no such tool`, { fix: "List the tools" });
-      if (!isJsonObject(given)) throw new PdError("PD_BAD_INPUT", `Cannot call ${name}: its arguments are no JSON`);
+      if (tool === undefined) throw new PdError("PD_NOT_FOUND", `Cannot call ${JSON.stringify(name)}: this tool does not exist`, { fix: "List the tools" });
+      if (!isJsonObject(given)) throw new PdError("PD_BAD_INPUT", `Cannot call ${name}: its arguments are not JSON`);
       if (tool === CHOICES) return answered({ value: await this.#choicesAsked(given) });
       return answered(await tool.run(this.#client, given));
     } catch (error) {
@@ -128,11 +128,11 @@ export class OfferedTools {
 
   async #choicesAsked({ tool: name, argument, query = "", arguments: given = {} }: JsonObject): Promise<JsonObject> {
     const tool = (await this.choosing()).find((one) => one.name === name);
-    if (tool === undefined) throw new PdError("PD_BAD_INPUT", `Cannot list choices of ${JSON.stringify(name ?? null)}: no action is offered under this name`);
+    if (tool === undefined) throw new PdError("PD_BAD_INPUT", `Cannot list choices of ${JSON.stringify(name ?? null)}: no offered action has this name`);
     if (typeof argument !== "string" || !tool.choosing.includes(argument))
       throw new PdError(
         "PD_BAD_INPUT",
-        `Cannot list choices of ${JSON.stringify(argument ?? null)}: ${tool.name} has them for ${tool.choosing.join(", ") || "no argument"}`,
+        `Cannot list choices of ${JSON.stringify(argument ?? null)}: ${tool.name} has choices for ${tool.choosing.join(", ") || "no argument"}`,
       );
     const { choices, hasMore } = await tool.choices(this.#client, argument, { query: String(query), given: isJsonObject(given) ? given : {} });
     return { choices: choices.map(({ label, value }) => ({ label, value })), has_more: hasMore };
@@ -146,7 +146,7 @@ const CHOICES: Tool = {
   name: "list_choices",
   title: "List choices of an argument",
   description:
-    "What an argument of an action may be, as the third party tells it: such as channels of the chosen account. Give what is known of the other arguments",
+    "Lists the values that a third party offers for an argument of an action, such as channels of the chosen account. Give the known other arguments",
   inputSchema: {
     type: "object",
     properties: { tool: { type: "string" }, argument: { type: "string" }, query: { type: "string" }, arguments: { type: "object" } },

@@ -10,7 +10,7 @@ const MOST_RECORDS = 100;
 
 const source = word.describe("id, slug or name of a source");
 const workflow = word.describe("id, slug or name of a workflow");
-const limit = z.int().min(1).max(MOST_RECORDS).default(20).describe("the newest so many");
+const limit = z.int().min(1).max(MOST_RECORDS).default(20).describe("how many of the newest");
 
 interface Declared<Shape extends z.ZodRawShape> {
   readonly name: string;
@@ -64,7 +64,7 @@ export const LOOKING: readonly Tool[] = [
   tool({
     name: "list_events",
     title: "List events",
-    description: "The newest events that a source or workflow has emitted; long bodies are cut, get_event shows them",
+    description: "The newest events that a source or workflow has emitted. Long bodies are cut; get_event shows them",
     effect: "reads",
     input: { source, limit },
     run: (client, given) => client.events.list(given.source, { limit: given.limit }),
@@ -80,7 +80,7 @@ export const LOOKING: readonly Tool[] = [
   tool({
     name: "list_runs",
     title: "List runs of a source",
-    description: "The newest runs (invocations) of a source: trigger, outcome, duration, how many events",
+    description: "The newest runs (invocations) of a source: trigger, outcome, duration, number of events",
     effect: "reads",
     input: { source, limit },
     run: (client, given) => client.invocations.list(given.source, { limit: given.limit }),
@@ -96,7 +96,7 @@ export const LOOKING: readonly Tool[] = [
   tool({
     name: "read_state",
     title: "Read state",
-    description: "What a source keeps in its key-value store",
+    description: "The values in a source's key-value store",
     effect: "reads",
     input: { source },
     run: (client, given) => client.state.all(given.source),
@@ -128,7 +128,7 @@ export const LOOKING: readonly Tool[] = [
   tool({
     name: "search_components",
     title: "Search components",
-    description: "Sources and actions of the registries, by words of their name, key or description",
+    description: "Finds sources and actions in the registries by name, key or description",
     effect: "reads",
     input: { query: z.string(), limit },
     run: (client, given) => client.registries.search(given),
@@ -136,7 +136,7 @@ export const LOOKING: readonly Tool[] = [
   tool({
     name: "server_status",
     title: "Server status",
-    description: "Version, addresses, how many processes, and whether the database is well",
+    description: "Version, addresses, number of processes, health of the database",
     effect: "reads",
     input: {},
     run: (client) => client.server.status(),
@@ -147,7 +147,7 @@ export const STEERING: readonly Tool[] = [
   tool({
     name: "run_source",
     title: "Run a source",
-    description: "Runs a source now, with the given event or as its timer would; answers with the run and its log",
+    description: "Runs a source now, with the given event or as its timer would. Returns the run and its log",
     effect: "destroys",
     input: { source, event: json.optional() },
     run: (client, { source: id, event }) => client.sources.run(id, event === undefined ? {} : { event }),
@@ -155,7 +155,7 @@ export const STEERING: readonly Tool[] = [
   tool({
     name: "replay_run",
     title: "Replay a run",
-    description: "The same trigger again, on today's code",
+    description: "Repeats a run's trigger with the current code",
     effect: "destroys",
     input: { invocation: word.describe("inv_…") },
     run: (client, given) => client.invocations.replay(given.invocation),
@@ -172,7 +172,7 @@ export const STEERING: readonly Tool[] = [
   tool({
     name: "update_source",
     title: "Update a source",
-    description: "Gives a source other code, other values of props, or switches it on or off; what is not given stays",
+    description: "Changes a source's code or props, or activates or deactivates it. Omitted fields stay unchanged",
     effect: "changes",
     input: { source, code: z.string().optional(), key: z.string().optional(), props: jsonObject.optional(), active: z.boolean().optional() },
     run: (client, { source: id, code, key, props, active }) =>
@@ -185,7 +185,7 @@ export const STEERING: readonly Tool[] = [
   tool({
     name: "write_state",
     title: "Write state",
-    description: "Sets a key of a source's key-value store; its runs see it at once",
+    description: "Sets a key in a source's key-value store. Its runs see it at once",
     effect: "destroys",
     input: { source, key: word, value: json },
     run: (client, given) => client.state.set(given.source, given.key, { value: given.value }),
@@ -193,7 +193,7 @@ export const STEERING: readonly Tool[] = [
   tool({
     name: "start_workflow",
     title: "Start a workflow",
-    description: "Begins a run of a workflow by hand, with the given event",
+    description: "Starts a run of a workflow with the given event",
     effect: "destroys",
     input: { workflow, event: json.optional() },
     run: (client, { workflow: id, event }) => client.workflows.start(id, event === undefined ? {} : { event }),
@@ -211,5 +211,5 @@ export const STEERING: readonly Tool[] = [
 function codeOf({ code, key }: { code: string | undefined; key: string | undefined }): { component_code: string } | { key: string } {
   if (code !== undefined && key === undefined) return { component_code: code };
   if (key !== undefined && code === undefined) return { key };
-  throw new PdError("PD_BAD_INPUT", "Cannot tell which component is meant: give code or key, and not both");
+  throw new PdError("PD_BAD_INPUT", "Cannot choose the component: give either code or key");
 }

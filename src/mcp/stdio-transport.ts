@@ -25,7 +25,7 @@ export async function serveAgent(
   const isCutOff = await Promise.race([closed.then(() => !signal.aborted), ended.then(() => transport.untilAnswered()).then(() => false)]);
   await server.close();
   const { failure } = transport;
-  if (isCutOff && failure !== undefined) throw new PdError("PD_FAILED", `Cannot go on with the agent: ${failure.message}`, { cause: failure });
+  if (isCutOff && failure !== undefined) throw new PdError("PD_FAILED", `Cannot keep the agent connected: ${failure.message}`, { cause: failure });
 }
 
 class AnsweringTransport extends StdioServerTransport {
@@ -45,7 +45,7 @@ class AnsweringTransport extends StdioServerTransport {
     if (error instanceof SyntaxError && error.message === NOTHING_READ) return;
     const code = codeOfBad(error);
     if (code === undefined) this.failure = error;
-    const message = code === INVALID_REQUEST ? "It is JSON, but no message of JSON-RPC" : error.message;
+    const message = code === INVALID_REQUEST ? "The JSON is not a JSON-RPC message" : error.message;
     this.#stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: code ?? INTERNAL_ERROR, message } })}\n`);
   };
 

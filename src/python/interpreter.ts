@@ -43,10 +43,10 @@ export async function findPython(given: string, signal: AbortSignal): Promise<Py
     throw missing(given, messageOf(error));
   });
   const told = parseJson(ran.output.trim().split("\n").at(-1) ?? "");
-  if (ran.code !== 0 || !isRecord(told)) throw missing(given, ran.output.trim().slice(-300) || `it ended with ${ran.code}`);
+  if (ran.code !== 0 || !isRecord(told)) throw missing(given, ran.output.trim().slice(-300) || `it exited with code ${ran.code}`);
   const version = Array.isArray(told["version"]) ? told["version"].map(Number) : [];
   const [major = 0, minor = 0] = version;
-  if (major !== 3 || minor < LEAST_MINOR) throw missing(given, `it is Python ${version.join(".")}, and steps need 3.${LEAST_MINOR} or newer`);
+  if (major !== 3 || minor < LEAST_MINOR) throw missing(given, `it is Python ${version.join(".")}, but steps need 3.${LEAST_MINOR} or newer`);
   const folders = Array.isArray(told["folders"]) ? told["folders"].map(String) : [];
   const { shared, pip, path } = told;
   return {

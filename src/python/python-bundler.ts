@@ -37,7 +37,7 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
   const added = readAll(checked.added.map(({ requirement, file, line }) => ({ text: requirement, place: { file, line } })));
   const problems = [...checked.problems, ...added.problems, ...(listed?.problems ?? [])];
   if (!checked.hasHandler && problems.length === 0 && !checked.isScript)
-    problems.push({ file: code.path, line: 1, text: "it has no handler: a step in Python needs def handler(pd)" });
+    problems.push({ file: code.path, line: 1, text: "it has no handler: a Python step needs def handler(pd)" });
   if (problems.length > 0) return { kind: "failed", problems };
   // A requirements file replaces the imported packages.
   const packages = distinct([...added.specs, ...(listed?.specs ?? importedPackages(checked.imports))]);
@@ -59,7 +59,7 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
 function olderThanWanted(version: string, wanted: string | undefined): readonly string[] {
   const [minor, wantedMinor] = [version, wanted ?? "3"].map((text) => Number(text.split(".")[1] ?? 0));
   if (wanted === undefined || minor === undefined || wantedMinor === undefined || minor >= wantedMinor) return [];
-  return [`it is written for Python ${wanted}, and steps run on ${version} here: --python or PD_PYTHON names another one for the server`];
+  return [`it is written for Python ${wanted}, but steps run on ${version} here: set another with --python or PD_PYTHON`];
 }
 
 /** Path from the step's folder → text. */
@@ -88,13 +88,13 @@ function unreadable(file: string, reason: string): Checked {
 
 async function check({ python, runFolder, clock }: PythonBundlerPorts, step: { path: string; text: string; files: Record<string, string> }): Promise<Checked> {
   const size = [step.text, ...Object.values(step.files)].reduce((sum, { length }) => sum + length, 0);
-  if (size > MOST_CHARACTERS) return unreadable(step.path, `with the files beside it it has ${size} characters, and may have ${MOST_CHARACTERS}`);
+  if (size > MOST_CHARACTERS) return unreadable(step.path, `with the files next to it, it has ${size} characters; the limit is ${MOST_CHARACTERS}`);
   const folder = join(runFolder, `check-${clock.randomText(10)}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     await writeFile(join(folder, "step.json"), JSON.stringify(step));
     const ran = await python.run("check.py", [folder], { folder, timeoutMs: CHECK_TIMEOUT_MS }).catch((error: unknown) => {
-      if (error instanceof PdError && error.code === "PD_COMMAND_FAILED") return { code: 1, output: `its parser came to no end: ${error.message}` };
+      if (error instanceof PdError && error.code === "PD_COMMAND_FAILED") return { code: 1, output: `its parser did not finish: ${error.message}` };
       throw error;
     });
     const { code, output } = ran;
@@ -102,7 +102,7 @@ async function check({ python, runFolder, clock }: PythonBundlerPorts, step: { p
     const result = readResult(parseJson(text));
     if (code === 0 && result !== undefined) return result;
     const reason = output.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
-    return unreadable(step.path, reason || `its parser ended with ${code}`);
+    return unreadable(step.path, reason || `its parser exited with code ${code}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -148,7 +148,7 @@ function readAll(lines: readonly { readonly text: string; readonly place: Place 
     if (spec === undefined)
       problems.push({
         ...place,
-        text: `${JSON.stringify(text.slice(0, 200))} names no package of an index: it wants a name, with versions or without, as in requests==2.32.3`,
+        text: `${JSON.stringify(text.slice(0, 200))} is not a package of an index: expected a name such as requests or requests==2.32.3`,
       });
     else specs.push(spec);
   }

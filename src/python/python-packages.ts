@@ -54,8 +54,8 @@ export class PythonPackages implements PackageResolver {
   async resolve(specs: readonly PackageSpec[], lock: PackageLock, { progress, asOf }: ResolveOptions = {}): Promise<ResolvedPackages> {
     if (specs.length === 0) return { lock: {} };
     if (asOf !== undefined)
-      throw new PdError("PD_BAD_INPUT", `Cannot install packages of Python as of ${asOf}: pip knows no days`, {
-        fix: "Name versions: # pipedream add-package name==version, or a requirements.txt beside the step",
+      throw new PdError("PD_BAD_INPUT", `Cannot install Python packages as of ${asOf}: pip does not support dates`, {
+        fix: "Set versions: # pipedream add-package name==version, or a requirements.txt next to the step",
       });
     const requirements = specs.map(requirementText).toSorted();
     const kept = specs.every(({ name }) => lock[name] !== undefined) ? await this.#known(requirements, lock) : undefined;
@@ -70,7 +70,7 @@ export class PythonPackages implements PackageResolver {
     const { python, tool, folder, allowScripts, clock } = this.#settings;
     if (python.pipFolder === undefined)
       throw new PdError("PD_PYTHON_MISSING", `Cannot install ${requirements.join(", ")}: the Python at ${python.path} has no pip`, {
-        fix: "Install pip for it (on Debian: apt install python3-pip), or name another Python with --python",
+        fix: "Install pip for it (on Debian: apt install python3-pip), or set another Python with --python",
       });
     begun();
     const partial = join(folder, partialName(clock.randomText(12)));
@@ -165,23 +165,22 @@ async function contentHash(site: string): Promise<string> {
 
 function installError(output: string, specs: readonly PackageSpec[], allowScripts: boolean): PdError {
   const details = { pip: output.slice(-4000) };
-  const names = specs.map(({ name, importedAt }) => `${name} (wanted at ${importedAt})`).join(", ");
+  const names = specs.map(({ name, importedAt }) => `${name} (required at ${importedAt})`).join(", ");
   if (SILENT_INDEX.test(output)) return new PdError("PD_PACKAGES_UNREACHABLE", `Cannot install ${names}: the package index does not answer`, { details });
   const missing = /(?:No matching distribution found for|satisfies the requirement) ([A-Za-z0-9._-]+)/.exec(output)?.[1];
   const culprit = specs.find(({ name }) => name === distributionName(missing ?? ""));
   if (missing !== undefined) {
-    const wanted =
-      culprit === undefined ? `one of the packages that ${names} needs, ${missing},` : `"${requirementText(culprit)}", wanted at ${culprit.importedAt},`;
+    const wanted = culprit === undefined ? `${missing}, a dependency of ${names},` : `"${requirementText(culprit)}", required at ${culprit.importedAt},`;
     return new PdError(
       "PD_PACKAGE_NOT_FOUND",
-      `Cannot install ${wanted} for this Python: the index has no such package or version${allowScripts ? "" : " that is built already"}`,
+      `Cannot install ${wanted} for this Python: the index does not have this package or version${allowScripts ? "" : " in built form"}`,
       {
         details: { ...details, at: culprit?.importedAt },
-        fix: `If the package has another name than the module, add the line: # pipedream add-package <name>${allowScripts ? "" : ". If it has to be built, start the server with --allow-scripts true"}`,
+        fix: `If the module's package has another name, add the line: # pipedream add-package <name>${allowScripts ? "" : ". If it must be built, start the server with --allow-scripts true"}`,
       },
     );
   }
-  return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: pip failed: ${lastLine(output)}`, { details, fix: "Read pip's own words above" });
+  return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: pip failed: ${lastLine(output)}`, { details, fix: "Read pip's output above" });
 }
 
 function lastLine(output: string): string {

@@ -45,19 +45,19 @@ export class PythonRunner implements Runner {
   /** Only the wall limits Python: Node's permission model does not apply to it. */
   #refuse({ allowsPrograms, isCutOff }: UnitCode): void {
     if (isCutOff === true)
-      throw new PdError("PD_SANDBOX_UNAVAILABLE", "Cannot rehearse a step in Python: third parties are answered for in JavaScript alone", {
+      throw new PdError("PD_SANDBOX_UNAVAILABLE", "Cannot do a dry run of a Python step: only JavaScript steps can get recorded answers of third parties", {
         fix: "Send a test message to the workflow: pd run <workflow>",
       });
     const { kind, reason = "" } = this.#settings.enclosure;
     if (kind === "wall" || (reason === "--sandbox belt" && allowsPrograms === true)) return;
-    throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot run a step in Python: only the wall encloses it, and there is none (${reason})`, {
-      fix: "Install bubblewrap. Without it: start the server with --sandbox belt and deploy with --allow-run true, if you trust the code with this machine",
+    throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot run a Python step: it needs the wall, which is not available (${reason})`, {
+      fix: "Install bubblewrap. Or, if you trust the code with this machine, start the server with --sandbox belt and deploy with --allow-run true",
     });
   }
 
   #refuseOtherPackages({ packagesPath }: UnitCode): void {
     if (packagesPath === undefined || basename(packagesPath).startsWith(setPrefix(this.#python))) return;
-    throw new PdError("PD_LOAD_FAILED", `Cannot run a step in Python ${this.#python.version}: its packages were installed for another version of Python`, {
+    throw new PdError("PD_LOAD_FAILED", `Cannot run a step in Python ${this.#python.version}: its packages were installed for another Python version`, {
       fix: "Deploy the workflow again: pd deploy <folder>",
     });
   }
@@ -98,5 +98,5 @@ function factsOf({ map, python }: UnitCode["bundle"]): object {
 }
 
 function explain(reason: string): string | undefined {
-  return reason.startsWith("ModuleNotFoundError") ? "If the package of the module has another name, add the line: # pipedream add-package <name>" : undefined;
+  return reason.startsWith("ModuleNotFoundError") ? "If the module's package has another name, add the line: # pipedream add-package <name>" : undefined;
 }

@@ -117,7 +117,7 @@ async function unpack(archive: string, folder: string): Promise<void> {
   const filter = (path: string, entry: { size?: number }): boolean => {
     bytes += entry.size ?? 0;
     files += 1;
-    if (bytes > MOST_BYTES || files > MOST_FILES) problem ??= `it holds more than ${MOST_BYTES / 1024 / 1024} MB or ${MOST_FILES} files, up to ${path}`;
+    if (bytes > MOST_BYTES || files > MOST_FILES) problem ??= `it has more than ${MOST_BYTES / 1024 / 1024} MB or ${MOST_FILES} files, counted up to ${path}`;
     return problem === undefined;
   };
   const { extract } = await import("./tar.ts");

@@ -70,7 +70,7 @@ export class FetchedFolders {
       const filled = await fill(partial);
       return await branch.lock.alone(async () => {
         if (generation !== branch.generation)
-          throw new PdError("PD_CONFLICT", "What was fetched is not used: its registry was removed meanwhile", { fix: "pd registry list" });
+          throw new PdError("PD_CONFLICT", "Cannot use the fetched code: its registry was removed during the fetch", { fix: "pd registry list" });
         if (filled === undefined) return false;
         await mkdir(dirname(folder), { recursive: true });
         await exchange(filled, folder);

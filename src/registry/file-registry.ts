@@ -98,24 +98,24 @@ export class FileRegistry implements ComponentRegistry {
       const apps = app === undefined ? await readdir(folder).catch(() => []) : [app];
       for (const name of apps.filter(isAppSlug)) await this.#fetchPackage(registry, name);
       if (app !== undefined && !(isAppSlug(app) && (await isThere(join(folder, app)))))
-        throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot fetch ${JSON.stringify(app)}: the registry ${registry.name} has no such app`);
+        throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot fetch ${JSON.stringify(app)}: the registry ${registry.name} does not have this app`);
     }
   }
 
   async check(registry: Registry): Promise<Registry> {
     const { kind, name, location } = registry;
     if (!/^[a-z0-9][\w.-]*$/i.test(name))
-      throw new PdError("PD_BAD_INPUT", `Cannot add registry ${JSON.stringify(name)}: its name wants letters, digits and dashes`);
+      throw new PdError("PD_BAD_INPUT", `Cannot add registry ${JSON.stringify(name)}: expected a name of letters, digits and dashes`);
     if (kind === "npm") {
       if (!/^@[a-z0-9-~][\w.~-]*$/.test(location))
-        throw new PdError("PD_BAD_INPUT", `Cannot add ${JSON.stringify(location)}: an npm registry is a scope such as @pipedream`);
+        throw new PdError("PD_BAD_INPUT", `Cannot add ${JSON.stringify(location)}: expected an npm scope such as @pipedream`);
       return registry;
     }
     if (kind !== "folder") return checkedAddress(registry);
     const found = await stat(location).catch(() => undefined);
     if (!isAbsolute(location) || found?.isDirectory() !== true)
-      throw new PdError("PD_FILE_NOT_FOUND", `Cannot add ${JSON.stringify(location)}: the server finds no such folder`, {
-        fix: "Give the path of a folder on the server's machine",
+      throw new PdError("PD_FILE_NOT_FOUND", `Cannot add ${JSON.stringify(location)}: the folder does not exist on the server`, {
+        fix: "Use the path of a folder on the server's machine",
       });
     return { ...registry, location: await realpath(location) };
   }
@@ -141,7 +141,7 @@ export class FileRegistry implements ComponentRegistry {
       return names.map((name) => ({ folder: join(folder, name), prefix: `${name}/` }));
     }
     if (!(await isThere(folder))) {
-      if (registry.kind === "folder") throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the registry ${registry.name}: there is no folder ${folder}`);
+      if (registry.kind === "folder") throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the registry ${registry.name}: the folder ${folder} does not exist`);
       await this.update(registry);
     }
     return [{ folder, prefix: "" }];
@@ -193,7 +193,7 @@ export class FileRegistry implements ComponentRegistry {
 function lookAt(folder: string): Promise<string | undefined> {
   return readdir(folder).then(
     () => undefined,
-    (error: unknown) => (codeOf(error) === "ENOENT" ? `there is no folder ${folder}` : messageOf(error)),
+    (error: unknown) => (codeOf(error) === "ENOENT" ? `the folder ${folder} does not exist` : messageOf(error)),
   );
 }
 
@@ -211,7 +211,7 @@ async function packageOf({ kind }: Registry, folder: string): Promise<string | u
 function checkedAddress(registry: Registry): Registry {
   const [address = ""] = registry.location.split("#");
   if (!/^https?:/i.test(address) || URL.canParse(address)) return registry;
-  throw new PdError("PD_BAD_INPUT", `Cannot add registry ${registry.name}: its address is none`, {
+  throw new PdError("PD_BAD_INPUT", `Cannot add registry ${registry.name}: its address is not valid`, {
     fix: "In a name or password, write %2F for /, %3A for :, %23 for #",
   });
 }

@@ -42,11 +42,11 @@ export class Answers {
   async #answerTo(request: HostQuestion, reach: CallReach | undefined): Promise<JsonValue | undefined> {
     // Body parts do not count, because a slow client must not block data stores.
     if (request.operation === "send-body") return reach?.sentBody === undefined ? false : takePart(reach.sentBody, request);
-    if (this.#open > MOST_ASKS) throw new Error(`a component may ask its data stores ${MOST_ASKS} things at once`);
-    if (reach === undefined) throw new Error("the call has ended: await what uses a data store");
+    if (this.#open > MOST_ASKS) throw new Error(`a component may have ${MOST_ASKS} data store operations in flight`);
+    if (reach === undefined) throw new Error("the call has ended: await data store operations");
     if (request.operation === "fetch") return answerOutside(this.#events, request);
     if (isRunFileRequest(request)) {
-      if (reach.files === undefined) throw new Error("the call has no run whose files it could share");
+      if (reach.files === undefined) throw new Error("this call shares no files with a run");
       return reach.files.answer(request);
     }
     if (!reach.dataStores.includes(request.store)) throw new Error(`the component was not given the data store "${request.store}"`);
@@ -63,7 +63,7 @@ async function takePart(body: SentBody, { base64, isLast, problem }: BodyPart): 
 }
 
 async function answerOutside(events: UnitEvents, request: OutsideRequest): Promise<JsonValue> {
-  if (events.fetch === undefined) throw new Error("nobody here answers for third parties");
+  if (events.fetch === undefined) throw new Error("this process has no handler for third parties");
   const { status, statusText, headers, body } = await events.fetch(request);
   return { status, statusText, body, headers: headers.map(([name, value]) => [name, value]) };
 }

@@ -20,80 +20,79 @@ import { readToHost } from "./read-message.ts";
 import { MEMORY_WORD, ONE_TMP_WORD, PROGRAMS_WORD, PROTOCOL, type ToChild, type ToHost } from "./protocol.ts";
 import { WARM_UP_COMPONENT, WARM_UP_FILE } from "./warm-up-component.ts";
 
-/** An interpreter that runs an entry which speaks the protocol. */
+/** Runs an entry that implements the protocol, in place of Node. */
 export interface Interpreter extends OtherProgram {
-  /** Before the entry. */
+  /** Arguments before the entry. */
   readonly flags: readonly string[];
 }
 
 export interface ChildSettings {
   readonly clock: Clock;
   readonly log: Log;
-  /** Absent: Node. */
+  /** Omitted for Node. */
   readonly interpreter?: Interpreter | undefined;
   /** The built child entry. */
   readonly entry: string;
-  /** Folder of all children's own folders. */
+  /** Parent of the folders of all children. */
   readonly runFolder: string;
-  /** Folder of all installed packages. */
+  /** Parent of all installed sets of packages. */
   readonly packagesFolder: string;
   readonly memoryMb: number;
   readonly enclosure: Enclosure;
-  /** Address of the API of this server: calls of the hosted platform are led there. */
+  /** Address of this server's API. Calls to the hosted platform's API are redirected to it. */
   readonly apiUrl: () => string;
-  /** Native code may be loaded, where this Node can forbid it. */
+  /** Allows native code. Has no effect on a Node that cannot forbid it. */
   readonly allowAddons?: boolean;
 }
 
 export interface ChildExit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** The end of what the process itself wrote to stderr, such as V8's last words. */
+  /** The end of the process's stderr, such as V8's message about a full heap. */
   readonly lastWords: string;
-  /** What it wrote into the channel that is no message; it was ended for that. */
+  /** The invalid message that the process was killed for. Omitted when it sent none. */
   readonly misuse?: string;
 }
 
-/** Of each half of the space for new objects: V8 would take 16, and a component that is called often is hardly quicker with them. */
+/** MB of each half of V8's space for new objects. Measured: with V8's default of 16, a busy component is hardly faster. */
 const YOUNG_MB = 4;
-/** Behind stdin, stdout, stderr and the channel. */
+/** First file descriptor after stdin, stdout, stderr and the channel. */
 const FIRST_FILE = 4;
-/** Characters of a module that the server itself writes. */
+/** Modules up to this many characters are written synchronously. */
 const AT_ONCE = 256 * 1024;
-/** What a process has said is read so long after its end. */
+/** The output of a process is read for this long after it has exited. */
 const LAST_WORDS_MS = 1000;
 
-/** What is inherited: nothing that could hold a secret, nothing that slows the start (spec performance.md §0.1). */
+/** Inherited variables. None may hold a secret or slow the start (spec performance.md §0.1). */
 const INHERITED = ["TZ", "LANG", "LC_ALL"];
-/** Where packages look for programs, also those that find none. */
+/** Set also for processes that may not start programs, because packages read it. */
 const PATH = "/usr/bin:/bin";
 
-/** Where the component may write. Its code and the link to its packages lie beside it: what may write there could write to the packages of all. */
+/** Returns the only folder that the component may write to. Its code and the link to its packages are outside, because a component that could write there could change packages that others share. */
 function ownFolder(folder: string): string {
   return join(folder, "own");
 }
 
-/** What each process gets of the server's variables, and what its snapshot is made with. */
+/** Returns the server's variables for a process. A snapshot needs the same ones as the processes that start from it. */
 export function inheritedEnv(): Readonly<Record<string, string>> {
   return Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 
-/** Flags that each process has, and that its snapshot is made with. */
+/** Returns the flags for every process. A snapshot needs the same ones as the processes that start from it. */
 export function commonFlags({ memoryMb }: Pick<ChildSettings, "memoryMb">): readonly string[] {
   const known = process.allowedNodeEnvironmentFlags;
   const hasDatabase = known.has("--no-experimental-sqlite") || known.has("--experimental-sqlite");
   return ["--no-warnings", ...(hasDatabase ? ["--no-experimental-sqlite"] : []), `--max-old-space-size=${memoryMb}`, `--max-semi-space-size=${YOUNG_MB}`];
 }
 
-/** What a process is started for, and from. */
 export interface ChildRights extends ProcessGrant {
-  /** Its inspector may be spoken with. */
+  /** Lets a debugger attach. */
   readonly isInspected?: boolean | undefined;
-  /** Path of the snapshot that it starts from. One that may start programs has none, since Node hands its flags on to those, and neither has one that is inspected. */
+  /** Path of the start-up snapshot. Omitted for inspected processes and for processes that may start programs, because Node passes its flags on to programs. */
   readonly snapshot?: string | undefined;
 }
 
-/** The permission model, by the name that this Node knows it under. It takes the inspector away: who debugs a component has the enclosure alone around it. */
+/** Returns Node's permission flags. An inspected process has none, because the permission model disables the inspector; only the enclosure contains it. */
 function permissionFlags(settings: ChildSettings, folder: string, { allowsPrograms, allowsAddons, isInspected }: ChildRights): string[] {
   if (isInspected === true) return [];
   const known = process.allowedNodeEnvironmentFlags;
@@ -101,7 +100,7 @@ function permissionFlags(settings: ChildSettings, folder: string, { allowsProgra
   if (known.has("--allow-net")) flags.push("--allow-net");
   if (allowsPrograms === true) flags.push("--allow-child-process");
   if ((settings.allowAddons === true || allowsAddons === true) && known.has("--allow-addons")) flags.push("--allow-addons");
-  // A program that it starts is held by the wall alone, and Node may see what the program does.
+  // Only the wall contains programs that the process starts, so Node may read the same files as they can.
   const readable = allowsPrograms === true ? ["*"] : [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
 }
@@ -124,18 +123,18 @@ async function openDoor({ apiUrl, clock, log }: ChildSettings, folder: string): 
   }
 }
 
-/** The files that the wall wants, and then, where nothing else may lie, the stream of the inspector. */
+/** Returns the stdio after the channel: the wall's files, and the inspector's stream at INSPECTOR_FD. */
 function behindTheChannel(files: readonly number[], isInspected: boolean): (number | "ignore" | "pipe")[] {
   const gap = Array.from({ length: INSPECTOR_FD - FIRST_FILE - files.length }, () => "ignore" as const);
   return isInspected ? [...files, ...gap, "pipe"] : [...files];
 }
 
-/** In a group of its own: whoever signals its group means the process alone. */
+/** Starts the process in a separate process group, so that a signal to the server's group does not reach it. */
 function spawnEnclosed(start: EnclosedStart, isInspected: boolean): NodeChild {
   const { command, words, cwd, env, files } = start;
   try {
     const node = spawn(command, words, { cwd, env, stdio: ["ignore", "pipe", "pipe", "pipe", ...behindTheChannel(files, isInspected)], detached: true });
-    // It is told a turn later, also of a process that there is none of.
+    // A failed start emits "error" in the next turn, after `#untilExit` has subscribed.
     node.on("error", () => {});
     return node;
   } finally {
@@ -143,25 +142,25 @@ function spawnEnclosed(start: EnclosedStart, isInspected: boolean): NodeChild {
   }
 }
 
-/** Without file descriptors for its streams there are none, whatever Node's types say. */
+/** Returns no streams when Node had no file descriptors left. Node's types do not say that `stdio` is then undefined. */
 function streamsOf(node: NodeChild): readonly (Readable | Writable | null | undefined)[] {
   const streams: NodeChild["stdio"] | undefined = node.stdio;
   return streams === undefined ? [] : [...streams];
 }
 
-/** As long as it was not waited for, its number is no other's. */
+/** Skips a process that has exited, because another one may have its id. */
 function killGroup(node: NodeChild): void {
   if (node.pid === undefined || node.exitCode !== null || node.signalCode !== null) return;
   try {
     process.kill(-node.pid, "SIGKILL");
   } catch (error) {
-    // It has not made its group yet, or has ended in this moment: some systems then say that nobody may.
+    // The process has not created its group yet, or is just exiting, for which some systems return EPERM.
     if (codeOf(error) === "ESRCH" || codeOf(error) === "EPERM") node.kill("SIGKILL");
     else throw error;
   }
 }
 
-/** A process ended before it was ready for a component. */
+/** The process exited before it was ready for a component. */
 export class EndedAtStart extends Error {
   override readonly name = "EndedAtStart";
   readonly exit: ChildExit;
@@ -171,27 +170,26 @@ export class EndedAtStart extends Error {
     this.exit = exit;
   }
 
-  /** One that was killed, or for which there was no room, says nothing of what it was started from. */
+  /** False when the process was killed or could not start. Such an exit does not show that its snapshot is broken. */
   get isOwnDoing(): boolean {
     const { code, signal } = this.exit;
     return code !== null || (signal !== null && signal !== "SIGKILL");
   }
 }
 
-/** What a process is started in. */
 interface Around {
   readonly folder: string;
   readonly rights: ChildRights;
   readonly door: NetworkDoor | undefined;
 }
 
-/** One child process in a folder of its own, before and after it knows what it runs. */
+/** One child process and its folder, before and after it has loaded a component. */
 export class ChildProcess {
   readonly folder: string;
   /** Rejects when the process ends before it is ready. */
   readonly ready: Promise<void>;
   readonly exited: Promise<ChildExit>;
-  /** There when it was started to be inspected. */
+  /** Undefined unless the process was started with `isInspected`. */
   readonly inspector: InspectorChannel | undefined;
   readonly #node: NodeChild;
   readonly #enclosure: Enclosure;
@@ -205,21 +203,21 @@ export class ChildProcess {
   #listener: (message: ToHost) => void = () => {};
   #outputListener: (stream: "stdout" | "stderr", text: string) => void = () => {};
 
-  /** Makes the folder and starts the process in it. */
+  /** Creates the folder and starts the process in it. Leaves neither behind when it rejects. */
   static async start(settings: ChildSettings, { name, rights = {} }: { name: string; rights?: ChildRights }): Promise<ChildProcess> {
     const folder = join(settings.runFolder, name);
     try {
       await mkdir(temporaryFolderOf(ownFolder(folder)), { recursive: true, mode: 0o700 });
       await writeFile(join(folder, WARM_UP_FILE), `export default ${WARM_UP_COMPONENT};`);
     } catch (error) {
-      // As on a full disk, time and again.
+      // On a full disk, repeated attempts must not leave folders behind.
       await removeFolder(folder, settings.log);
       throw error;
     }
     const door = settings.enclosure.network === "public" ? await openDoor(settings, folder) : undefined;
     const child = await ChildProcess.#spawned(settings, { folder, rights, door });
     try {
-      // A server that was killed leaves children that cannot notice it: the next one finds them by this file.
+      // A killed server can leave a child that hangs. The next server finds and kills it by this file.
       await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
     } catch (error) {
       child.kill();
@@ -229,7 +227,7 @@ export class ChildProcess {
     return child;
   }
 
-  /** Where nothing can be started, as without memory, nothing is left. */
+  /** Removes the door and the folder when the process cannot be started, as when memory is full. */
   static async #spawned(settings: ChildSettings, around: Around): Promise<ChildProcess> {
     try {
       return new ChildProcess(settings, around);
@@ -283,7 +281,7 @@ export class ChildProcess {
       },
     };
     this.#pipe = new MessagePipe(stream instanceof Duplex ? stream : new Duplex(), events, {
-      // What many requests ask for that came at once.
+      // Batches the calls of requests that arrived together.
       later: setImmediate,
       limit: new FlowLimit(settings.clock),
     });
@@ -294,25 +292,25 @@ export class ChildProcess {
     this.ready.catch(() => {});
   }
 
-  /** Takes over everything that the process says from now on. */
+  /** Replaces the previous listeners. */
   listen(onMessage: (message: ToHost) => void, onOutput: (stream: "stdout" | "stderr", text: string) => void): void {
     this.#listener = onMessage;
     this.#outputListener = onOutput;
   }
 
-  /** Counts against what may be read of it. */
+  /** Counts characters against the limit of what is read from the process. */
   charge(characters: number): void {
     this.#pipe.charge(characters);
   }
 
-  /** `text`: the message as JSON, where it is known already. */
+  /** `text` is the message as JSON, if the caller has it. */
   send(message: ToChild, text?: string): void {
     this.#pipe.send(message, text);
   }
 
   /**
-   * Ends it at once, with its group: bubblewrap starts another process, which waits for ever when the first one is killed
-   * before it has told it to go on. The channel is closed as well: what has left the group ends itself when nobody listens.
+   * Kills the process and its group. bubblewrap starts a second process, which waits forever when the first one is killed
+   * too early. Closes the channel too, because a process that has left the group exits when the channel closes.
    */
   kill(): void {
     killGroup(this.#node);
@@ -322,13 +320,13 @@ export class ChildProcess {
   /** Writes a module into the folder and returns its URL. */
   async writeModule(name: string, text: string): Promise<string> {
     const path = join(this.folder, name);
-    // A short text is written in less time than it takes to have others write it, and nothing waits for a disk.
+    // For a short text, a synchronous write takes less time than passing it to the thread pool.
     if (text.length <= AT_ONCE) writeFileSync(path, text);
     else await writeFile(path, text);
     return pathToFileURL(path).href;
   }
 
-  /** Makes packages resolvable from modules in the folder. `name`: of the folder that holds them in a set of packages. */
+  /** Makes packages resolvable from modules in the folder. `name` is the folder inside the set of packages. */
   async linkPackages(packagesPath: string, name = "node_modules"): Promise<void> {
     await symlink(join(packagesPath, name), join(this.folder, name));
   }
@@ -338,13 +336,13 @@ export class ChildProcess {
     this.#outputListener("stderr", text);
   }
 
-  /** `close` comes when the process has ended and all that it said has been read. */
+  /** Resolves at "close", which Node emits after "exit" when all output has been read. */
   async #untilExit(): Promise<ChildExit> {
     const exit = await new Promise<ProcessEnd>((resolve) => {
-      // What holds its streams open beyond its end is not waited for.
+      // A program that the process started may keep its streams open after it has exited.
       this.#node.once("exit", () => void this.#clock.sleepUntil(this.#clock.now() + LAST_WORDS_MS, this.#closed.signal).then(() => this.#closeStreams()));
       this.#node.once("close", (code, signal) => resolve(this.#enclosure.endOf({ code, signal })));
-      // One that was never there does not end.
+      // A process that failed to start never emits "exit".
       this.#node.once("error", () => this.#node.pid === undefined && resolve({ code: null, signal: null }));
     });
     await this.#door?.close();
@@ -361,10 +359,10 @@ export class ChildProcess {
     return new Promise((resolve, reject) => {
       this.#listener = (message) => {
         if (message.type !== "child:ready") return;
-        // What it reads and writes first costs it a millisecond more than what comes after.
+        // Measured: the first message takes the process 1 ms longer than later ones.
         if (message.protocol === PROTOCOL) this.send({ type: "host:ping" });
         if (message.protocol === PROTOCOL) resolve();
-        else reject(new Error(`the sandbox speaks protocol ${message.protocol}, not ${PROTOCOL}: build again`));
+        else reject(new Error(`the sandbox has protocol ${message.protocol}, expected ${PROTOCOL}: rebuild it`));
       };
       void this.exited.then((exit) => reject(new EndedAtStart(exit)));
     });

@@ -17,7 +17,7 @@ export class HeldEmits {
       this.#size += size;
     }
     if (held.emits.length > LIMITS.emits) throw new RangeError(`a call emits more than ${LIMITS.emits} times`);
-    if (this.#size > LIMITS.held) throw new RangeError(`what its calls emit has more than ${LIMITS.held} characters`);
+    if (this.#size > LIMITS.held) throw new RangeError(`the emits of its calls have more than ${LIMITS.held} characters`);
   }
 
   /** `last` came with the end of the call. Throws like `add`. */

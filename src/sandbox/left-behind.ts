@@ -8,12 +8,12 @@ import { removeFolder } from "../system/remove-folder.ts";
 export async function sweep(settings: ChildSettings): Promise<void> {
   const { runFolder, log } = settings;
   for (const pid of await leftBehind(settings)) {
-    log.warn("ends a process that an earlier server left behind", { pid });
+    log.warn("killing a process that an earlier server left behind", { pid });
     try {
       process.kill(pid, "SIGKILL");
     } catch (error) {
       // The process may only look like ours, or was started by sudo.
-      if (codeOf(error) === "EPERM") log.error("a process that an earlier server left behind belongs to another user, and goes on", { pid });
+      if (codeOf(error) === "EPERM") log.error("cannot kill a process that an earlier server left behind: it belongs to another user", { pid });
       else if (codeOf(error) !== "ESRCH") throw error;
     }
   }

@@ -68,7 +68,7 @@ export class MessagePipe<Incoming, Outgoing> {
     if (this.#isBroken) return false;
     this.#unsentSize += text.length;
     if (this.#unsentSize + this.#stream.writableLength > MOST_WAITING) {
-      this.#break(new RangeError(`it does not read: ${MOST_WAITING} characters wait for it`));
+      this.#break(new RangeError(`it does not read: ${MOST_WAITING} characters are waiting`));
       return false;
     }
     this.#unsent.push(text);

@@ -56,7 +56,7 @@ export class NetworkDoor {
     const { path } = settings;
     if (Buffer.byteLength(path) + 1 + ID_LENGTH > LONGEST_PATH)
       throw new PdError("PD_HOME_UNUSABLE", `Cannot open a door for a component at ${path}: the path of a socket has at most ${LONGEST_PATH} bytes`, {
-        fix: "Choose a home with a shorter path, with --home, or start the server with --component-network open",
+        fix: "Use a home with a shorter path (--home), or start the server with --component-network open",
       });
     const door = new NetworkDoor(settings);
     await listen(door.#server, path);
@@ -126,7 +126,7 @@ export class NetworkDoor {
   }
 
   async #find(question: DoorQuestion): Promise<unknown> {
-    if (this.#questions > MOST_QUESTIONS) throw problem("EMFILE", `more than ${MOST_QUESTIONS} connections and names of a component are asked for at once`);
+    if (this.#questions > MOST_QUESTIONS) throw problem("EMFILE", `a component requested more than ${MOST_QUESTIONS} connections and names at once`);
     switch (question.kind) {
       case "connect":
         return this.#grant(question);
@@ -180,7 +180,7 @@ export class NetworkDoor {
     upstream.once("close", () => this.#end(connection));
     try {
       await listen(connection.server, `${this.#settings.path}-${id}`);
-      if (upstream.destroyed || this.#over.signal.aborted) throw problem("ECONNABORTED", "the connection was over before it could be fetched");
+      if (upstream.destroyed || this.#over.signal.aborted) throw problem("ECONNABORTED", "the connection ended before it could be used");
     } catch (error) {
       this.#end(connection);
       throw error;

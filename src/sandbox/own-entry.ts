@@ -3,8 +3,8 @@ import { basename, join } from "node:path";
 import { writeWhole } from "../system/whole-files.ts";
 
 /**
- * A copy of the built entry in the home, which processes are started by: the program may be replaced by a newer one, or
- * be built again, while the server runs. Resolves to its path.
+ * Copies the built entry into the home and returns the copy's path. Processes start from the copy, because the program may
+ * be upgraded or rebuilt while the server runs.
  */
 export async function copyEntry(built: string, home: string): Promise<string> {
   const own = join(home, basename(built));

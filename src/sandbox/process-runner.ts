@@ -97,7 +97,7 @@ export class ProcessRunner implements Runner {
     const { kind, reason = "" } = this.enclosure;
     const wanted = allowsPrograms === true ? "start programs" : allowsAddons === true && this.#settings.allowAddons !== true ? "load native code" : undefined;
     if (kind === "wall" || wanted === undefined) return;
-    throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot let a component ${wanted}: only the wall encloses that as well, and there is none (${reason})`);
+    throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot let a component ${wanted}: this needs the wall, which is not available (${reason})`);
   }
 
   prepare(code: UnitCode): void {
@@ -210,7 +210,7 @@ export class ProcessRunner implements Runner {
     if (!this.#areTakenInARow) await clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal);
     return orKilled(await ready(await this.#startPlain()), async (child) => {
       const over = new AbortController();
-      const late = clock.sleepUntil(clock.now() + LOAD_DEADLINE_MS, over.signal).then(() => Promise.reject(new Error("its packages are not loaded in time")));
+      const late = clock.sleepUntil(clock.now() + LOAD_DEADLINE_MS, over.signal).then(() => Promise.reject(new Error("its packages did not load in time")));
       await Promise.race([preload(child, code), late]).finally(() => (late.catch(() => {}), over.abort()));
     });
   }

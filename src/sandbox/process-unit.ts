@@ -316,7 +316,7 @@ export class ProcessUnit implements Unit {
       this.#settle(id, { outcome: { kind: "timed-out", afterMs: call.deadlineMs }, emits: [], stateChanges: {} });
       this.#child.send({ type: "host:abandon", id });
     }
-    if (this.#inFlight.size === 0) this.kill("a call passed its deadline");
+    if (this.#inFlight.size === 0) this.kill("a call timed out");
   }
 
   #endWhenIdle(): void {
@@ -356,7 +356,7 @@ export class ProcessUnit implements Unit {
       const line: LogLine = {
         at,
         level: "system",
-        text: `Its process was ended: it wrote into the channel to the server what is no message: ${this.#mask.over(misuse)}`,
+        text: `Its process was killed because it sent the server an invalid message: ${this.#mask.over(misuse)}`,
       };
       logs.push(line);
       end?.report.log(line);

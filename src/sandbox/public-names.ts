@@ -62,7 +62,7 @@ export function isInside(address: string): boolean {
 
 /** The message must not reveal the private address of a name. */
 export function refused(host: string): Error {
-  return problem("EACCES", `${host} is this machine or inside its network, which --component-network public keeps from components`);
+  return problem("EACCES", `${host} is this machine or in its network, which --component-network public blocks`);
 }
 
 export function problem(code: string, message: string): Error {

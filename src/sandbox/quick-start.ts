@@ -3,25 +3,24 @@ import { messageOf } from "../domain/errors.ts";
 import { type ChildProcess, type ChildRights, type ChildSettings, EndedAtStart, commonFlags, inheritedEnv } from "./child-process.ts";
 
 interface Making {
-  /** How long after now it is made. */
+  /** Delay before the snapshot is made. */
   readonly afterMs: number;
-  /** Nobody wants it any more. */
   readonly signal: AbortSignal;
   readonly startChild: (rights: ChildRights) => Promise<ChildProcess>;
-  /** Processes start from it from now on. */
+  /** Called when new processes start from the snapshot. */
   readonly onMade: () => Promise<void>;
 }
 
 /**
- * Half of a start is spent on loading the same code: a snapshot of it is made once the server has started, and tried
- * before it is used.
+ * Starts processes from a start-up snapshot, which halves their start time. Makes the snapshot after the server has started
+ * and tests it before use. Until then, and after a failure, processes start without one.
  */
 export class QuickStart {
   readonly #settings: ChildSettings;
   readonly #startChild: Making["startChild"];
-  /** Path of what processes start from, once it is there. */
+  /** Path of the snapshot. Undefined while none is usable. */
   #snapshot: string | undefined;
-  /** Resolves when it is there and used, or cannot be had. */
+  /** Resolves when the snapshot is in use or has failed. */
   readonly whenTried: Promise<void>;
 
   constructor(settings: ChildSettings, making: Making) {
@@ -30,7 +29,7 @@ export class QuickStart {
     this.whenTried = this.#make(making);
   }
 
-  /** One that may do no more than others. */
+  /** Starts a process without special rights. Stops using the snapshot if the process fails to start from it. */
   start(): Promise<ChildProcess> {
     const snapshot = this.#snapshot;
     const child = this.#startChild({ snapshot });
@@ -49,7 +48,7 @@ export class QuickStart {
     const path = join(runFolder, clock.randomText(10), "child.blob");
     try {
       signal.throwIfAborted();
-      // A start does without both.
+      // Imported late to keep the server's start short.
       const [{ makeSnapshot }, { tryOut }] = await Promise.all([import("./startup-snapshot.ts"), import("./try-out.ts")]);
       await makeSnapshot({ entry, flags: commonFlags(this.#settings), env: inheritedEnv(), path, signal });
       await tryOut(await this.#startChild({ snapshot: path }), this.#settings);
@@ -60,9 +59,8 @@ export class QuickStart {
     }
   }
 
-  /** A snapshot that is gone costs one start. */
   #goWithout(error: unknown): void {
     this.#snapshot = undefined;
-    this.#settings.log.warn("processes of components take twice as long to start: there is no snapshot", { reason: messageOf(error) });
+    this.#settings.log.warn("component processes take twice as long to start without a snapshot", { reason: messageOf(error) });
   }
 }

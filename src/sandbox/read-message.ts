@@ -17,9 +17,9 @@ const MOST_CAUSES = 6;
 export function readToHost(text: string): ToHost {
   if (isTooComplex(text)) throw new TypeError("a message has too many members");
   const message: unknown = JSON.parse(text);
-  if (!isRecord(message)) throw new TypeError("a message is no object");
+  if (!isRecord(message)) throw new TypeError("a message is not an object");
   const read = typeof message["type"] === "string" && Object.hasOwn(READERS, message["type"]) ? READERS[message["type"]] : undefined;
-  if (read === undefined) throw new TypeError(`a message is of the type ${JSON.stringify(message["type"])?.slice(0, 100)}`);
+  if (read === undefined) throw new TypeError(`a message has the unknown type ${JSON.stringify(message["type"])?.slice(0, 100)}`);
   return read(message);
 }
 
@@ -60,7 +60,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 };
 
 function bad(what: string): never {
-  throw new TypeError(`a message has no usable ${what}`);
+  throw new TypeError(`a message has no valid ${what}`);
 }
 
 /** UTF-8 cannot represent lone surrogates, so the stored text would differ from what readers see now. */

@@ -177,7 +177,7 @@ export function programBytes(program: readonly Instruction[]): Uint8Array {
   const view = new DataView(bytes.buffer);
   program.forEach(({ code, jt, jf, k }, index) => {
     const wrong = [jt, jf].find((skipped) => !(skipped >= 0 && skipped <= MOST_SKIPPED));
-    if (wrong !== undefined) throw new RangeError(`instruction ${index} jumps over ${wrong} others, and 0 to ${MOST_SKIPPED} are possible`);
+    if (wrong !== undefined) throw new RangeError(`instruction ${index} jumps over ${wrong} others: expected 0 to ${MOST_SKIPPED}`);
     view.setUint16(index * 8, code, true);
     view.setUint8(index * 8 + 2, jt);
     view.setUint8(index * 8 + 3, jf);

@@ -19,7 +19,7 @@ export class SentBody implements BodyStream {
   add(part: Uint8Array): Promise<boolean> {
     this.#bytes += part.length;
     // A component that does not wait would fill the server's memory.
-    if (this.#parts.writableLength > 0) this.breakOff("its next part did not wait for the one before");
+    if (this.#parts.writableLength > 0) this.breakOff("a part was sent before the previous one was read");
     if (this.#parts.destroyed) return Promise.resolve(false);
     return new Promise((resolve) => {
       // A pending write gets no callback when the stream is destroyed.

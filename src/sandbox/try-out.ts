@@ -44,5 +44,5 @@ export async function tryOut(child: ChildProcess, { clock, memoryMb, apiUrl }: P
 }
 
 function hasFailed(outcome: Outcome): Error {
-  return new Error(`a process that was tried out has not run a component: ${describeOutcome(outcome)}`);
+  return new Error(`a test process failed to run a component: ${describeOutcome(outcome)}`);
 }

@@ -40,7 +40,7 @@ export async function openEnclosure(use: SandboxUse, settings: WallSettings): Pr
   for (const folder of [settings.runFolder, settings.packagesFolder]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const withoutWall = (reason: string): Enclosure => {
     if (settings.network === "open") return belt(reason, deathGuard());
-    throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot keep components to public addresses: only the wall can, and there is none (${reason})`, {
+    throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot limit components to public addresses: this needs the wall, which is not available (${reason})`, {
       fix: "Install bubblewrap, or start the server with --component-network open",
     });
   };
@@ -53,7 +53,7 @@ export async function openEnclosure(use: SandboxUse, settings: WallSettings): Pr
 }
 
 async function tryWallHere(settings: WallSettings): Promise<TriedWall> {
-  if (process.platform !== "linux") return { reason: `there is none on ${process.platform}` };
+  if (process.platform !== "linux") return { reason: `no wall on ${process.platform}` };
   const bubblewrap = findProgram("bwrap");
   return bubblewrap === undefined ? { reason: "bubblewrap is not installed" } : tryWall(bubblewrap, settings);
 }
@@ -79,7 +79,7 @@ export async function tryWall(bubblewrap: string, settings: WallSettings): Promi
   let end: ProbeEnd = { isKilled: true, reason: "" };
   for (let tries = 0; end.isKilled && tries < MOST_PROBES; tries++) end = await probeOnce(wall, settings);
   if (!end.isKilled) return end.reason === undefined ? { wall } : { reason: end.reason };
-  throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot find out whether the wall can be had: ${MOST_PROBES} tries were ${end.reason}`, {
+  throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot check whether the wall is available: ${MOST_PROBES} attempts were ${end.reason}`, {
     fix: "Start the server again when the machine is less busy, or with --sandbox belt",
   });
 }

@@ -1,7 +1,7 @@
-/** The component that a process tries itself out on, above the child's own folder. */
+/** A process runs this component once at its start, to warm up. The file is in the parent of the child's own folder. */
 export const WARM_UP_FILE = "warm-up.mjs";
 
-/** What that file exports, as source text. */
+/** Source of the file's default export. */
 export const WARM_UP_COMPONENT = `{
   name: "warm-up",
   version: "1",

@@ -20,7 +20,7 @@ export interface EndpointSettings {
 
 const NO_ENDPOINT = { error: "No active source has this endpoint", code: "PD_NOT_FOUND" };
 const [RESUME, CANCEL] = ["resume", "cancel"];
-const NOTHING_WAITS = { error: "No run waits for this, or it went on already", code: "PD_NOT_FOUND" };
+const NOTHING_WAITS = { error: "No run waits for this, or it has already continued", code: "PD_NOT_FOUND" };
 
 interface Address {
   readonly key: string;
@@ -52,7 +52,7 @@ async function answer(
   const token = tokenOf(address);
   // Link checkers send HEAD, which must not resume a run.
   if (token !== undefined && request.method !== "GET" && request.method !== "POST")
-    return send(response, 405, { error: "It wants GET or POST", code: "PD_BAD_INPUT" });
+    return send(response, 405, { error: "Use GET or POST", code: "PD_BAD_INPUT" });
   const isWanted = token === undefined ? engine.hasEndpoint(address.key) : await engine.workflows.awaits(token);
   if (!isWanted) {
     if (!request.complete) response.setHeader("connection", "close");
@@ -62,7 +62,7 @@ async function answer(
   if (body === "gone") return void response.destroy();
   if (body === "too-many") {
     response.setHeader("connection", "close");
-    return send(response, 503, { error: "Too many bodies are on their way", code: "PD_TOO_BUSY" });
+    return send(response, 503, { error: "Too many bodies are being received", code: "PD_TOO_BUSY" });
   }
   if (body === undefined) {
     response.setHeader("connection", "close");

@@ -37,7 +37,11 @@ export class Listener {
       // With two hosts, a proxy in front may have checked the other one.
       const hosts = countOfHosts(request);
       if (hosts > 1 || (hosts === 0 && request.httpVersion === "1.1")) {
-        onRefused({ status: BAD_REQUEST, reason: hosts === 0 ? "it names no host" : "it names two hosts", address: request.socket.remoteAddress ?? "" });
+        onRefused({
+          status: BAD_REQUEST,
+          reason: hosts === 0 ? "it has no host header" : "it has two host headers",
+          address: request.socket.remoteAddress ?? "",
+        });
         return response.writeHead(400, { connection: "close" }).end();
       }
       return handler(request, response);

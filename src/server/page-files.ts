@@ -41,7 +41,7 @@ function isStream({ req }: Context): boolean {
 
 async function answer(context: Context, folder: string, name: string): Promise<Response> {
   const names = await namesIn(folder);
-  if (!names.includes(name)) return context.text("There is no such file", 404, HEADERS);
+  if (!names.includes(name)) return context.text("This file does not exist", 404, HEADERS);
   const accepted = context.req.header("accept-encoding") ?? "";
   const packing = (
     [

@@ -45,8 +45,7 @@ export class AesVault implements Vault {
     if (!sealed.startsWith(PREFIX)) return sealed;
     const [id = "", body = ""] = sealed.slice(PREFIX.length).split(":");
     const known = [...this.#ring, ...this.#forgotten].find((entry) => entry.id === id);
-    if (known === undefined)
-      throw wrongKey(place, `it was sealed with key ${id}, and there ${this.#ring.length === 1 ? "is" : "are"} ${this.#ring.map((key) => key.id).join(", ")}`);
+    if (known === undefined) throw wrongKey(place, `it was sealed with key ${id}, and this server has ${this.#ring.map((key) => key.id).join(", ")}`);
     const bytes = Buffer.from(body, "base64url");
     try {
       const nonce = bytes.subarray(0, NONCE_BYTES);
@@ -54,7 +53,7 @@ export class AesVault implements Vault {
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
     } catch (error) {
-      throw wrongKey(place, "it was changed, or moved here from elsewhere", error);
+      throw wrongKey(place, "it was changed, or copied from another place", error);
     }
   }
 

@@ -19,7 +19,7 @@ export function holdLock(path: string): { release(): void } | undefined {
     if (codeOf(error)?.startsWith("SQLITE_BUSY") === true) return undefined;
     if (error instanceof PdError) throw error;
     if (codeOf(error) === "SQLITE_NOTADB")
-      throw new PdError("PD_HOME_UNUSABLE", `Cannot lock ${path}: it is no lock of this program`, { fix: `Remove it: rm ${path}`, cause: error });
+      throw new PdError("PD_HOME_UNUSABLE", `Cannot lock ${path}: not a lock of this program`, { fix: `Remove it: rm ${path}`, cause: error });
     throw new PdError(isDiskProblem(error) ? "PD_NOT_STORED" : "PD_FAILED", `Cannot lock ${path}: ${messageOf(error)}`, { cause: error });
   }
 }

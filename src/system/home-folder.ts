@@ -9,7 +9,7 @@ export async function makeHome(path: string): Promise<string> {
     await makeFolder(path, 0o700);
     return await realpath(path);
   } catch (error) {
-    throw new PdError("PD_HOME_UNUSABLE", `Cannot keep anything in ${path}: ${messageOf(error)}`, { cause: error });
+    throw new PdError("PD_HOME_UNUSABLE", `Cannot use the folder ${path}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -39,7 +39,7 @@ export async function keepPrivate(home: string): Promise<void> {
   ];
   for (const [path, mode] of modes) {
     await chmod(path, mode).catch((error: unknown) => {
-      if (codeOf(error) !== "ENOENT") throw new PdError("PD_HOME_UNUSABLE", `Cannot keep ${path} for its owner alone: ${messageOf(error)}`, { cause: error });
+      if (codeOf(error) !== "ENOENT") throw new PdError("PD_HOME_UNUSABLE", `Cannot restrict ${path} to its owner: ${messageOf(error)}`, { cause: error });
     });
   }
 }

@@ -45,7 +45,7 @@ export class HomeKeys {
     const kept = await keyring.read(name);
     if (kept === undefined)
       throw new PdError("PD_SECRET_KEY_WRONG", `Cannot find the key of this home: the keyring of this machine has no ${JSON.stringify(name)}, or is locked`, {
-        fix: "Unlock the keyring, and start pd as the person whose keyring it is",
+        fix: "Unlock the keyring, and start pd as its owner",
       });
     return new HomeKeys(settings, keysOf(kept, `the keyring as ${JSON.stringify(name)}`), entry);
   }
@@ -79,7 +79,7 @@ export class HomeKeys {
     try {
       await keyring.write(entry.name, text);
       if ((await keyring.read(entry.name)) !== text)
-        throw new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it does not hand back what it was given");
+        throw new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it does not return what was stored");
     } catch (error) {
       // A timed-out write may still succeed once the user unlocks the keyring. This removal runs after it.
       if (isNew) void keyring.remove(entry.name).catch(() => {});
@@ -102,7 +102,7 @@ export class HomeKeys {
   }
 
   #told(name: string, error: unknown): void {
-    this.#settings.log.warn("an entry that is not needed any more is left in the keyring", { name, reason: messageOf(error) });
+    this.#settings.log.warn("an unused entry is left in the keyring", { name, reason: messageOf(error) });
   }
 }
 
@@ -110,8 +110,8 @@ function keysOf(text: string, place: string): KeyRing {
   const value = parseJson(text);
   const keys = isRecord(value) && Array.isArray(value["keys"]) ? value["keys"].map((key) => Buffer.from(String(key), "base64")) : [];
   if (keys.length > 0 && keys.every(({ length }) => length === KEY_BYTES)) return keys.map(keyEntry);
-  throw new PdError("PD_SECRET_KEY_WRONG", `Cannot read the keys in ${place}: they are not what this program wrote`, {
-    fix: "Put them back from a backup; without them the secrets of this home cannot be read",
+  throw new PdError("PD_SECRET_KEY_WRONG", `Cannot read the keys in ${place}: this program did not write them`, {
+    fix: "Restore them from a backup. Without them, the secrets of this home cannot be read",
   });
 }
 
@@ -119,7 +119,7 @@ function textsOf(ring: KeyRing): string[] {
   return ring.map(({ key }) => key.toString("base64"));
 }
 
-const NOTE = "The key of this home lies in your keyring under this name; without this file it is not found.";
+const NOTE = "The key of this home is in your keyring under this name. Without this file it cannot be found.";
 
 function fileText(members: { keys?: string[]; keyring?: string; home?: string; note?: string }): string {
   return `${JSON.stringify(members)}\n`;

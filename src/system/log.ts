@@ -1,6 +1,6 @@
 import type { Log } from "../ports/log.ts";
 
-export const MIGRATING = "the database is brought to a newer schema";
+export const MIGRATING = "migrating the database to a newer schema";
 
 /** Writes one line per message: `time level message key=value`. */
 export function streamLog(stream: { write(text: string): unknown }): Log {

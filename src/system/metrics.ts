@@ -67,11 +67,11 @@ export class Metrics implements Meter {
     const refused = [...this.#refused].map(([status, count]) => line("headwater_requests_refused_total", { status }, count));
     const own = [
       figure("headwater_invocations_total", "Calls of run and of hooks", { kind: "counter", lines: runs }),
-      this.#runSeconds.figure("headwater_invocation_seconds", "How long they took"),
-      counter("headwater_events_total", "Events that were kept", this.#events),
+      this.#runSeconds.figure("headwater_invocation_seconds", "Duration of these calls"),
+      counter("headwater_events_total", "Stored events", this.#events),
       counter("headwater_emits_dropped_total", "Emits that dedupe dropped", this.#dropped),
-      figure("headwater_delivery_attempts_total", "Attempts to deliver", { kind: "counter", lines: attempts }),
-      this.#attemptSeconds.figure("headwater_delivery_seconds", "How long they took"),
+      figure("headwater_delivery_attempts_total", "Delivery attempts", { kind: "counter", lines: attempts }),
+      this.#attemptSeconds.figure("headwater_delivery_seconds", "Duration of these attempts"),
       figure("headwater_requests_refused_total", "Requests that could not be read", { kind: "counter", lines: refused }),
       ...this.#gauges.map(({ name, help, read }) => figure(name, help, { kind: "gauge", lines: [line(name, {}, read())] })),
     ];

@@ -51,7 +51,7 @@ export const oauthServer: OAuthServer = {
           answered(() => oauth.deviceCodeGrantRequest(server, { client_id: client.id }, authOf(client), started.device_code, optionsFor(client, polling))),
       };
     } catch (error) {
-      throw new PdError("PD_OAUTH_FAILED", `Cannot begin a device flow at ${deviceUrl}: ${withStars(reasonOf(error), [client.secret ?? ""])}`, {
+      throw new PdError("PD_OAUTH_FAILED", `Cannot start a device flow at ${deviceUrl}: ${withStars(reasonOf(error), [client.secret ?? ""])}`, {
         cause: error,
       });
     }

@@ -24,7 +24,7 @@ export function prober(userAgent: string): Prober {
 function reasonOf(error: unknown): string {
   const isOfNetwork =
     error instanceof CutOff || /^(E[A-Z]+|CERT_\w+|ERR_TLS_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|UND_ERR_(SOCKET|\w+_TIMEOUT))$/.test(codeOf(error) ?? "");
-  return isOfNetwork ? messageOf(error) : "an address or a header with these fields in it cannot be sent";
+  return isOfNetwork ? messageOf(error) : "the address or a header is not valid with these fields";
 }
 
 async function beginningOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {

@@ -52,7 +52,7 @@ export class ProjectRoot {
     const reason = isOutside ? `is outside of the project ${this.folder}` : "belongs to Git";
     throw new PdError("PD_BAD_INPUT", `Cannot read ${what}: it ${reason}`, {
       details: { path, place, root: this.folder },
-      fix: "A project is a Git repository, or a folder with a package.json: move the file into it, or make one project of both folders",
+      fix: "Move the file into the project, or make both folders one project. A project is a Git repository or a folder with a package.json",
     });
   }
 }

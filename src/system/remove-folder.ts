@@ -13,7 +13,7 @@ export async function removeFolder(path: string, log: Log): Promise<void> {
   } catch {
     // Deep folders exceed the system's path length in Node, but not in `rm`, which changes into each folder.
     await run("rm", ["-rf", "--", path], { timeout: 30_000 }).catch((error: unknown) =>
-      log.error("a folder that nobody needs any more cannot be removed", { path, reason: messageOf(error) }),
+      log.error("an unused folder cannot be removed", { path, reason: messageOf(error) }),
     );
   }
 }

@@ -46,7 +46,7 @@ export function runCommand(command: string, words: readonly string[], { folder, 
       if (child.pid !== undefined) killGroup(child.pid, isWindows);
     };
     const stop = (): void => end(stopping(command));
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => end(failed(command, `it took longer than ${timeoutMs / 1000} s`)), timeoutMs);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => end(failed(command, `it timed out after ${timeoutMs / 1000} s`)), timeoutMs);
     const settle = (): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", stop);

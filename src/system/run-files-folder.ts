@@ -58,7 +58,7 @@ export class RunFilesFolder implements RunFiles {
     const taken = await this.#takenBy(run);
     const size = at + bytes.length;
     const others = taken.bytes - (taken.sizes.get(path) ?? 0);
-    if (others + size > RUN_FILES.bytes) throw new RangeError(`all files of one run in /tmp may have ${RUN_FILES.bytes / 2 ** 20} MB: ${path} is too much`);
+    if (others + size > RUN_FILES.bytes) throw new RangeError(`the files of one run in /tmp may have ${RUN_FILES.bytes / 2 ** 20} MB: ${path} exceeds it`);
     refuseMany(taken, path);
     (await this.#withFiles()).add(run);
     const partial = join(this.#root, run, "parts", writer);
@@ -141,7 +141,7 @@ export class RunFilesFolder implements RunFiles {
 
 function refuseMany({ sizes }: Taken, path: string): void {
   if (sizes.has(path) || sizes.size < RUN_FILES.files) return;
-  throw new RangeError(`one run may have ${RUN_FILES.files} files and folders in /tmp: ${path} is too much`);
+  throw new RangeError(`one run may have ${RUN_FILES.files} files and folders in /tmp: ${path} exceeds it`);
 }
 
 function noneYet(error: unknown): [] {

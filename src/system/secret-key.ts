@@ -26,14 +26,14 @@ export async function openVault({ keyFile, keyring, log, use, environment, inUse
   const isEnough = given.length > 0 && missingOf(inUse, [...given, ...old]).length === 0;
   const kept = await HomeKeys.read({ path: keyFile, keyring, log }).catch((error: unknown) => {
     if (!isEnough || !(error instanceof PdError)) throw error;
-    log.warn("the key of this home cannot be read; everything is sealed with those that are given", { reason: error.message });
+    log.warn("the key of this home cannot be read: all secrets are sealed with the given keys", { reason: error.message });
     return undefined;
   });
   if (kept === undefined) return new AesVault([...given, ...old], { name: "environment", keep: (ring) => keepOutside(ring, undefined) });
   // Must come before any key is created, moved or deleted.
   requireKeys(inUse, [...given, ...old, ...kept.found], keyFile);
   if (given.length > 0) {
-    if (kept.found.length > 0) log.warn("all secrets are sealed with PD_SECRET_KEY from now on; the key of this home is taken away", { place: kept.place });
+    if (kept.found.length > 0) log.warn("all secrets are sealed with PD_SECRET_KEY from now on; the key of this home is removed", { place: kept.place });
     return new AesVault([...given, ...old, ...kept.found], { name: "environment", keep: (ring) => keepOutside(ring, kept) });
   }
   const isNew = kept.found.length === 0;
@@ -52,10 +52,14 @@ function missingOf(inUse: ReadonlySet<string>, keys: KeyRing): readonly string[]
 function requireKeys(inUse: ReadonlySet<string>, keys: KeyRing, keyFile: string): void {
   const missing = missingOf(inUse, keys);
   if (missing.length === 0) return;
-  const there = keys.length === 0 ? "there is none" : `there ${keys.length === 1 ? "is" : "are"} ${keys.map(({ id }) => id).join(", ")}`;
-  throw new PdError("PD_SECRET_KEY_WRONG", `Cannot open the secrets of this home: they are sealed with key ${missing.join(", ")}, and ${there}`, {
-    fix: `Put ${keyFile} back from a backup, or give the key in PD_SECRET_KEY or PD_SECRET_KEY_OLD; without it nothing of them can be read`,
-  });
+  const there = keys.length === 0 ? "no key" : keys.map(({ id }) => id).join(", ");
+  throw new PdError(
+    "PD_SECRET_KEY_WRONG",
+    `Cannot open the secrets of this home: they are sealed with key ${missing.join(", ")}, and this server has ${there}`,
+    {
+      fix: `Restore ${keyFile} from a backup, or give the key in PD_SECRET_KEY or PD_SECRET_KEY_OLD. Without it, they cannot be read`,
+    },
+  );
 }
 
 async function keepSomewhere(ring: KeyRing, kept: HomeKeys): Promise<void> {
@@ -75,7 +79,7 @@ async function keepAsWanted(ring: KeyRing, kept: HomeKeys): Promise<void> {
     if (!isUnusable(error)) throw error;
     throw new PdError("PD_KEYRING_UNUSABLE", messageOf(error), {
       cause: error,
-      fix: "Unlock it, start pd in the session that it belongs to, or give --keyring auto",
+      fix: "Unlock it, start pd in its session, or use --keyring auto",
     });
   }
 }
@@ -87,8 +91,8 @@ function isUnusable(error: unknown): boolean {
 async function keepOutside(ring: KeyRing, before: HomeKeys | undefined): Promise<void> {
   // Only the user can remove keys from environment variables.
   if (ring.length === 1) return before?.forget();
-  throw new PdError("PD_BAD_INPUT", "Cannot make a new key: it is given by PD_SECRET_KEY", {
-    fix: "Start the server with the new key in PD_SECRET_KEY and the one before in PD_SECRET_KEY_OLD: everything is sealed anew",
+  throw new PdError("PD_BAD_INPUT", "Cannot create a new key: PD_SECRET_KEY sets it", {
+    fix: "Start the server with the new key in PD_SECRET_KEY and the old one in PD_SECRET_KEY_OLD: it seals everything again",
   });
 }
 
@@ -96,7 +100,7 @@ function givenKey(name: string, text: string): KeyRing {
   if (text === "") return [];
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? "hex" : "base64");
   if (key.length === KEY_BYTES) return [keyEntry(key)];
-  throw new PdError("PD_SECRET_KEY_WRONG", `Cannot use ${name}: it wants ${KEY_BYTES} bytes in hex or base64, and has ${key.length}`, {
-    fix: "openssl rand -base64 32 makes one",
+  throw new PdError("PD_SECRET_KEY_WRONG", `Cannot use ${name}: expected ${KEY_BYTES} bytes in hex or base64, got ${key.length}`, {
+    fix: "openssl rand -base64 32 prints one",
   });
 }

@@ -26,7 +26,7 @@ export class TerminalWriter {
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
-      const left = this.#left > 0 ? `… ${this.#left} more lines were not shown\n` : "";
+      const left = this.#left > 0 ? `… ${this.#left} lines were dropped\n` : "";
       const bytes = Buffer.from(this.#waiting.join("") + left);
       [this.#waiting, this.#left] = [[], 0];
       if (!(await this.#take(bytes))) break;

@@ -59,7 +59,7 @@ function connectorBeside(ownPorts: WebhookSenderSettings["ownPorts"], options: b
       const [error, socket] = connected;
       if (error !== null || !ownPorts.isOtherEndOf(socket)) return callback(...connected);
       socket.destroy();
-      const reason = `port ${socket.remotePort} is this server's own API or a debugger; a webhook may be one of its endpoints`;
+      const reason = `port ${socket.remotePort} belongs to this server's API or a debugger; a webhook may be one of its endpoints`;
       callback(Object.assign(new Error(reason), { code: "PD_OWN_PORT" }), null);
     });
 }
@@ -160,7 +160,7 @@ class AnswersUnderWay {
   }
 
   #stop(answer: Answer): void {
-    answer.giveUp("the server stops");
+    answer.giveUp("the server is stopping");
   }
 
   #lookIn(ms: number): void {
@@ -274,5 +274,5 @@ function literalProblem({ hostname }: URL): string | undefined {
 }
 
 function refusal(address: string): string | undefined {
-  return isPrivateAddress(address) ? `${address} is an address inside this network; --allow-private-webhooks true permits it` : undefined;
+  return isPrivateAddress(address) ? `${address} is an address in this network: --allow-private-webhooks true allows it` : undefined;
 }

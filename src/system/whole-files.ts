@@ -32,7 +32,7 @@ async function readStamped(path: string): Promise<{ text: string; stamp: string 
 }
 
 function noFile(path: string): Error {
-  return new Error(`Cannot read ${path}: it is no file`);
+  return new Error(`Cannot read ${path}: not a regular file`);
 }
 
 export function readStableIfThere(path: string): Promise<string | undefined> {
@@ -87,7 +87,7 @@ export async function readPlainFile(path: string, mostBytes: number): Promise<st
   if (handle === undefined) return undefined;
   try {
     const found = await handle.stat();
-    if (!found.isFile() || found.size > mostBytes) throw new Error(`${path} is no plain file of at most ${mostBytes} bytes`);
+    if (!found.isFile() || found.size > mostBytes) throw new Error(`${path} is not a regular file of at most ${mostBytes} bytes`);
     return await handle.readFile("utf8");
   } finally {
     await handle.close();

@@ -53,7 +53,7 @@ export async function load(path: string | URL, options: LoadOptions = {}): Promi
   const code = await readCode(entry);
   // `additionalProps` may send requests during loading.
   const first = outside === "real" ? undefined : new Answerer(outside);
-  const alone: Around = { answerer: () => first, late: () => {}, ask: () => Promise.reject(new Error("a component has no data store while it is loaded")) };
+  const alone: Around = { answerer: () => first, late: () => {}, ask: () => Promise.reject(new Error("a component cannot use data stores while it loads")) };
   let loadable: Loadable | undefined;
   const startWith = ({ bundle, packagesFolder }: Loadable, state: Readonly<Record<string, string>>, around: Around): Promise<Unit> => {
     const packagesPath = packagesFolder === undefined ? {} : { packagesPath: packages.locate(packagesFolder) };
@@ -156,8 +156,8 @@ function propsOf(declared: readonly PropDeclaration[], { props = {}, accounts = 
   const apps = declared.flatMap(({ kind, name }) => (kind === "app" ? [name] : []));
   for (const name of Object.keys(accounts)) {
     if (!apps.includes(name))
-      throw new PdError("PD_BAD_INPUT", `Cannot give ${name} an account: it is no prop of the type app`, {
-        fix: apps.length === 0 ? "Leave out accounts" : `Those are: ${apps.join(", ")}`,
+      throw new PdError("PD_BAD_INPUT", `Cannot give ${name} an account: not a prop of the type app`, {
+        fix: apps.length === 0 ? "Leave out accounts" : `Use one of ${apps.join(", ")}`,
       });
   }
   return { ...Object.fromEntries(apps.map((name) => [name, name])), ...objectOf(props) };
@@ -178,6 +178,6 @@ function withAccountFields(declared: readonly PropDeclaration[], configured: Jso
 }
 
 function theAnswerer(answerer: Answerer | undefined): Answerer {
-  if (answerer === undefined) throw new Error("nobody in this test answers for third parties here");
+  if (answerer === undefined) throw new Error("this test has no handler for third parties");
   return answerer;
 }

@@ -114,8 +114,7 @@ async function readRecording(path: string): Promise<readonly Recorded[] | undefi
   });
   if (text === undefined) return undefined;
   const value = parseJson(text);
-  if (!Array.isArray(value))
-    throw new PdError("PD_BAD_INPUT", `Cannot play ${path}: it is no recording`, { fix: "Delete the file: what is asked for is recorded anew" });
+  if (!Array.isArray(value)) throw new PdError("PD_BAD_INPUT", `Cannot play ${path}: not a recording`, { fix: "Delete the file to record the requests again" });
   return value.filter(isJsonObject).map(({ method, url, body, status, headers, answer }) => ({
     method: String(method),
     url: String(url),

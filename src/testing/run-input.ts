@@ -71,5 +71,5 @@ function requestOf({ method, path = "/", query = {}, headers = {}, body }: TestR
 export function jsonOf(value: unknown): JsonValue {
   const travelled: unknown = JSON.parse(JSON.stringify(value) ?? "null");
   if (isJsonValue(travelled) || isRecord(travelled)) return isJsonValue(travelled) ? travelled : {};
-  throw new PdError("PD_BAD_INPUT", "Cannot use what is no JSON");
+  throw new PdError("PD_BAD_INPUT", "Cannot use a value that is not JSON");
 }

@@ -125,7 +125,7 @@ export class TestSource {
       const due = this.#nextDue(end, (prop) => fired.get(prop) ?? start);
       if (due === undefined) break;
       if (results.length >= MOST_INSTANTS)
-        throw new PdError("PD_BAD_INPUT", `Cannot advance by ${ms} ms: more than ${MOST_INSTANTS} times of timers lie on the way`, {
+        throw new PdError("PD_BAD_INPUT", `Cannot advance by ${ms} ms: its timers are due more than ${MOST_INSTANTS} times`, {
           fix: "Advance in smaller steps",
         });
       fired.set(due.prop, due.at);
@@ -257,7 +257,7 @@ export class TestSource {
   #resultOf(result: CallResult, { logs, responses }: { logs: readonly Line[]; responses: readonly (HttpResponse | BadResponse)[] }): RunResult {
     const late = this.#late.length;
     const { warnings, ...judged } = this.#judge(result.emits);
-    const notes = late === 0 ? [] : [`After an earlier run had returned, its code went on ${late} times: takeLate() tells what it did`];
+    const notes = late === 0 ? [] : [`Code of an earlier run was active ${late} times after it had returned: see takeLate()`];
     return {
       ...judged,
       responses: responses.map(answered),
@@ -272,7 +272,7 @@ export class TestSource {
   #scheduleOf(prop: string): Schedule {
     const parsed = parseTimer(this.#loaded.configured[prop]);
     if (typeof parsed !== "string") return parsed.schedule;
-    throw new PdError("PD_BAD_INPUT", `Cannot tell when ${prop} is due: ${parsed}`);
+    throw new PdError("PD_BAD_INPUT", `Cannot compute when ${prop} is due: ${parsed}`);
   }
 
   #nextDue(end: number, lastOf: (prop: string) => number): { prop: string; at: number } | undefined {
@@ -293,6 +293,6 @@ function actionOf(input: RunInput | undefined): Method {
 /** Returns epoch milliseconds. Throws PD_BAD_INPUT. */
 export function timeOf(at: number | string | Date): number {
   const ms = new Date(at).getTime();
-  if (Number.isNaN(ms)) throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(at)} as a time: give epoch milliseconds, a Date or an ISO text`);
+  if (Number.isNaN(ms)) throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(at)} as a time: expected epoch milliseconds, a Date or an ISO string`);
   return ms;
 }

@@ -8,7 +8,7 @@ export const SessionProvider = SessionContext.Provider;
 
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (session === undefined) throw new Error("This part of the page wants a session");
+  if (session === undefined) throw new Error("This part of the page needs a session");
   return session;
 }
 

@@ -69,7 +69,7 @@ function Pages() {
         <Redirect to="/sources" replace />
       </Route>
       <Route>
-        <Empty title="Nothing is at this address">
+        <Empty title="Page not found">
           <Link href="/sources">All sources</Link>
         </Empty>
       </Route>
@@ -98,15 +98,15 @@ function Top({ isAlive, onSearch }: { isAlive: boolean; onSearch: () => void }) 
         <span>Headwater</span>
       </Link>
       <button type="button" class="button plain" onClick={onSearch} aria-label="Search and commands">
-        <Icon name="search" /> <span class="hide-narrow muted">Search or do</span> <kbd class="muted palette-key">Ctrl K</kbd>
+        <Icon name="search" /> <span class="hide-narrow muted">Search or run</span> <kbd class="muted palette-key">Ctrl K</kbd>
       </button>
       <span class="grow" />
       <ConnectionLight isAlive={isAlive} />
-      {isReadOnly && <span class="state attention">may only read{keyName === undefined ? "" : ` · ${keyName}`}</span>}
+      {isReadOnly && <span class="state attention">read-only{keyName === undefined ? "" : ` · ${keyName}`}</span>}
       <button type="button" class="button plain hide-narrow" onClick={() => setTimes(times === "utc" ? "local" : "utc")} title="Times in this zone or in UTC">
         {times === "utc" ? "UTC" : "Local time"}
       </button>
-      <button type="button" class="button plain" onClick={() => setTheme(next)} title="Light, dark, or as the system">
+      <button type="button" class="button plain" onClick={() => setTheme(next)} title="Light, dark, or like the system">
         {{ system: "Auto", light: "Light", dark: "Dark" }[theme] ?? "Auto"}
       </button>
     </header>
@@ -134,7 +134,7 @@ function Rail() {
 function Offline() {
   return (
     <p class="offline" role="alert">
-      The server does not answer. This page goes on as soon as it does.
+      The server does not answer. This page continues as soon as it does.
     </p>
   );
 }

@@ -12,7 +12,7 @@ export function Guarded({ children }: { children: preact.ComponentChildren }) {
       {children}
       {leave !== undefined && (
         <Dialog title="Leave without saving?" onClose={stay}>
-          <p>What you typed here is not saved.</p>
+          <p>Your changes are not saved.</p>
           <div class="row end">
             <button type="button" class="button" onClick={stay}>
               Stay

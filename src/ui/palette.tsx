@@ -19,10 +19,10 @@ const MOST = 50;
 const LEAST_LETTERS = 3;
 const MOST_ACTIONS = 5;
 const VERBS: readonly Entry[] = [
-  { label: "Deploy a new source", hint: "do", to: "/sources/new" },
-  { label: "Connect an account", hint: "do", to: "/accounts?new=1" },
-  { label: "Create a webhook", hint: "do", to: "/webhooks?new=1" },
-  { label: "Run an action", hint: "do", to: "/actions" },
+  { label: "Deploy a new source", hint: "command", to: "/sources/new" },
+  { label: "Connect an account", hint: "command", to: "/accounts?new=1" },
+  { label: "Create a webhook", hint: "command", to: "/webhooks?new=1" },
+  { label: "Run an action", hint: "command", to: "/actions" },
 ];
 
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -79,7 +79,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           setAt(Math.max(0, Math.min(found.length - 1, at + step)));
         }}
       />
-      <ul id="palette-list" role="listbox" aria-label="What is found">
+      <ul id="palette-list" role="listbox" aria-label="Results">
         {found.map((entry, index) => (
           <li key={entry.to + entry.label} id={`palette-${index}`} role="option" aria-selected={index === at} onClick={() => choose(entry)}>
             <span class="cut grow">{entry.label}</span>
@@ -87,7 +87,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p class="empty">Nothing has this name</p>}
+      {found.length === 0 && <p class="empty">No results</p>}
     </Dialog>
   );
 }
@@ -96,12 +96,12 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Ctrl K", "search sources, actions, pages and commands"],
   ["/", "search on this page"],
   ["j  k  ↓  ↑", "move through a list"],
-  ["Enter", "open what is chosen"],
-  ["Esc", "close what is open"],
+  ["Enter", "open the selection"],
+  ["Esc", "close the dialog"],
   ["r", "run the source now"],
   ["e  i  l", "events, runs, logs of the source"],
-  ["n", "a new one of what the page lists"],
-  ["Ctrl S", "save the code that is edited"],
+  ["n", "create a new item"],
+  ["Ctrl S", "save the code"],
   ["Esc  Tab", "leave the editor"],
   ...SECTIONS.map(({ key, name }) => [`g ${key}`, name] as const),
   ["?", "this help"],

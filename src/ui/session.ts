@@ -34,7 +34,7 @@ export async function openSession(): Promise<Session | undefined> {
   return isOther && confirm(OTHER_KEY) ? openWith(brought).catch(() => checked(kept)) : checked(kept);
 }
 
-const OTHER_KEY = "This link brings another API key than the one that this tab uses. Use the key of the link from now on?";
+const OTHER_KEY = "This link contains another API key than this tab uses. Use the key of the link from now on?";
 
 async function broughtKey(given: URLSearchParams): Promise<string | undefined> {
   const ticket = given.get("ticket");

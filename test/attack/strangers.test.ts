@@ -109,7 +109,7 @@ describe("a third party", () => {
     const location = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/x.tgz`;
     await expect(server.api.post("/v1/registries", { name: "r", kind: "tarball", location })).rejects.toMatchObject({
       code: "PD_REGISTRY_UNREACHABLE",
-      message: expect.stringContaining("it holds more than"),
+      message: expect.stringContaining("it has more than"),
     });
     await works(server);
   });

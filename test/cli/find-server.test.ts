@@ -38,7 +38,7 @@ it("one whose process lives and never answers is told of by its process, and non
   const { home } = await homeOfBusy({ unanswered: 9 });
   await expect(findServer({ home }, undefined, { busyMs: 0 })).rejects.toMatchObject({
     code: "PD_SERVER_UNREACHABLE",
-    message: expect.stringMatching(`^Process ${process.pid} has ${home}, and does not answer at http://127`),
+    message: expect.stringMatching(`process ${process.pid} has ${home}, but does not answer at http://127`),
     fix: expect.stringMatching(`kill -9 ${process.pid}`),
   });
 });
@@ -51,5 +51,6 @@ it("what does not answer in the place of a server that has ended is no server, w
 it("what hangs up in the place of a server is none, at once", async () => {
   const { home, asked } = await homeOfBusy({ hangsUp: true });
   expect(await findServer({ home })).toBeUndefined();
-  expect(asked()).toBe(1);
+  // A GET is sent once more, because a server may close a connection just when it is used again.
+  expect(asked()).toBe(2);
 });

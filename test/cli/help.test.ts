@@ -36,9 +36,9 @@ describe("pd help", () => {
   it("has every command in a group, in one order", () => {
     const help = program().helpInformation();
     expect(help.match(/^\S.*:$/gm)?.slice(1)).toEqual([
-      "Write and try:",
+      "Write and test:",
       "Deploy and change:",
-      "Run and look:",
+      "Run and inspect:",
       "Workflows:",
       "Deliver events:",
       "Accounts, registries and stores:",
@@ -76,7 +76,7 @@ describe("pd help", () => {
       program()
         .commands.find((command) => command.name() === "dev")
         ?.helpInformation() ?? "";
-    const order = ["--dc <source>", "Of the server that it starts:", "--port", "Everywhere:", "--json"].map((text) => dev.indexOf(text));
+    const order = ["--dc <source>", "Server settings:", "--port", "Everywhere:", "--json"].map((text) => dev.indexOf(text));
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(order[0]).toBeGreaterThan(0);
   });

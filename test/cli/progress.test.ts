@@ -102,8 +102,8 @@ describe("whoever waits", () => {
   });
 
   it("is shown how far a server is that brings the database of an earlier version to its own", () => {
-    const log = "2026-01-01T00:00:00.000Z info something\n2026-01-01T00:00:01.000Z info the database is brought to a newer schema revision=5 of 10\n";
-    expect(migrationWords(log)).toBe("Bringing the database to a newer schema ██████████░░░░░░░░░░ 5 of 10");
+    const log = "2026-01-01T00:00:00.000Z info something\n2026-01-01T00:00:01.000Z info migrating the database to a newer schema revision=5 of 10\n";
+    expect(migrationWords(log)).toBe("Migrating the database ██████████░░░░░░░░░░ 5 of 10");
     expect(migrationWords(`${log}2026-01-01T00:00:02.000Z info listening\n`)).toBeUndefined();
     expect(migrationWords("")).toBeUndefined();
   });

@@ -47,7 +47,7 @@ describe("prompts", () => {
     terminal.presses("space", "down", "space", "enter");
     expect(await terminal.sees("credentials of crm (JSON or @file.json)")).toContain("Read this first.");
     await terminal.answers("credentials of crm", "nonsense");
-    await terminal.sees("A JSON object is wanted");
+    await terminal.sees("Enter a JSON object");
     for (let n = 0; n < "nonsense".length; n++) terminal.types("\x7f");
     await terminal.answers("", '{"api_key":"k1"}');
     expect(await terminal.sees("board 1 of k1")).toContain("… more");
@@ -102,7 +102,7 @@ describe("prompts", () => {
     );
     await server.api.post("/v1/registries", { name: "r", kind: "folder", location: registry });
     const first = deploy(terminal.cli, path, {});
-    await terminal.answers("domain of shop (Enter leaves it out)", "example.com");
+    await terminal.answers("domain of shop (Enter skips it)", "example.com");
     await terminal.answers("api_key of shop", "k-1");
     expect(await first).toBe(0);
     const second = deploy(terminal.cli, path, {});
@@ -122,7 +122,7 @@ describe("prompts", () => {
     await terminal.answers("api_key of one", "k-1");
     await terminal.answers("domain of one", "");
     await terminal.answers("api_key of two", "");
-    await terminal.answers("domain of two (Enter leaves it out)", "example.com");
+    await terminal.answers("domain of two (Enter skips it)", "example.com");
     expect(await done).toBe(0);
     const accounts = (await server.api.get("/v1/accounts?include_credentials=1"))["data"] as JsonObject[];
     expect(accounts.map(({ credentials }) => credentials)).toEqual([{ api_key: "k-1" }, { domain: "example.com" }]);
@@ -133,11 +133,11 @@ describe("prompts", () => {
       'export default { name: "hub", version: "1", props: { zendesk: { type: "app", app: "zendesk", methods: { k() { return this.$auth.subdomain } } } }, run() {} };',
     );
     const refused = expect(deploy(terminal.cli, path, {})).rejects.toMatchObject({ code: "PD_OAUTH_FAILED", message: "Cannot connect zendesk: not today" });
-    expect(await terminal.sees("How is Zendesk connected?")).toMatch(/Sign in in the browser, with your own OAuth client[^]*Paste an access token/);
+    expect(await terminal.sees("How to connect Zendesk?")).toMatch(/Sign in in the browser, with your own OAuth client[^]*Paste an access token/);
     terminal.presses("enter");
-    expect(await terminal.sees("Client id")).toContain("Register a client at Zendesk; its redirect address is http://127.0.0.1/callback");
+    expect(await terminal.sees("Client id")).toContain("Register a client at Zendesk with the redirect address http://127.0.0.1/callback");
     await terminal.answers("", "my-client");
-    await terminal.answers("Client secret (Enter leaves it out)", "hush");
+    await terminal.answers("Client secret (Enter skips it)", "hush");
     await terminal.answers("subdomain of Zendesk (acme for acme.zendesk.com)", "acme");
     const shown = await terminal.sees("allow the access");
     const url = new URL(/https:\S+/.exec(await terminal.sees("code_challenge_method"))?.[0] ?? "");
@@ -151,7 +151,7 @@ describe("prompts", () => {
     expect(await (await fetch(`${url.searchParams.get("redirect_uri")}?${back.toString()}`)).text()).toContain("Not connected");
     await refused;
     const pasted = deploy(terminal.cli, path, {});
-    await terminal.sees("How is Zendesk connected?");
+    await terminal.sees("How to connect Zendesk?");
     terminal.presses("down", "enter");
     await terminal.answers("oauth_access_token of Zendesk", "t-1");
     await terminal.answers("subdomain of Zendesk", "acme");
@@ -170,7 +170,7 @@ describe("prompts", () => {
     const url = new URL(/http:\S+/.exec(await terminal.sees("The address that you were sent to"))?.[0] ?? "");
     expect(url.searchParams.get("redirect_uri")).toBe("https://example.com/back");
     await terminal.answers("", "https://example.com/back?code=c&state=other");
-    await terminal.sees("It wants the whole address");
+    await terminal.sees("Paste the whole address");
     for (let n = 0; n < 60; n++) terminal.types("\x7f");
     await terminal.answers("", `https://example.com/back?code=c&state=${url.searchParams.get("state")}`);
     expect(await done).toBe(0);
@@ -185,9 +185,9 @@ describe("prompts", () => {
       additionalProps() { if (this.pick !== "right") throw new Error("wrong pick"); return {}; }, run() {} };`);
     const done = deploy(terminal.cli, path, {});
     await terminal.sees("the API is down");
-    await terminal.answers("Its value can be typed", "right");
+    await terminal.answers("Type its value instead", "right");
     await terminal.answers("Data (JSON)", '{"a":1}');
-    await terminal.sees("Store (a new name makes one)");
+    await terminal.sees("Store (a new name creates one)");
     terminal.types("orders");
     await terminal.sees('"orders", as typed');
     terminal.presses("enter");

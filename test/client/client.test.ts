@@ -38,7 +38,7 @@ describe("a client", () => {
     return async ({ limit, after }: { limit: number; after?: string }) => {
       if (asked++ > 0) left = remove(left, asked);
       const at = after === undefined ? 0 : left.indexOf(Number(after)) + 1;
-      if (after !== undefined && at === 0) throw new PdError("PD_BAD_INPUT", "nothing has this cursor");
+      if (after !== undefined && at === 0) throw new PdError("PD_BAD_INPUT", "no record has this cursor");
       const data = left.slice(at, at + limit);
       return { data, page_info: { total_count: left.length, ...(data.length === 0 ? {} : { end_cursor: String(data.at(-1)) }) } };
     };
@@ -88,7 +88,7 @@ describe("a client", () => {
     const connection = new Connection({ baseUrl: url, key: "" });
     await expect(connection.request({ method: "GET", path: "/v1/sources" })).rejects.toMatchObject({
       code: "PD_SERVER_UNREACHABLE",
-      message: expect.stringContaining(`what answers at ${url} is no server of this kind`),
+      message: expect.stringContaining(`${url} is not a Headwater server`),
     });
   });
 
@@ -97,7 +97,7 @@ describe("a client", () => {
     const client = createClient({ baseUrl: url, key: "" });
     await expect(everyPage(client.sources.list)).rejects.toMatchObject({
       code: "PD_SERVER_UNREACHABLE",
-      message: expect.stringContaining("no server of this kind"),
+      message: expect.stringContaining("not a Headwater server"),
     });
   });
 
@@ -224,7 +224,7 @@ describe("a stream", () => {
       seen.push(`${k} ${msg}`);
       if (k === "run.end") break;
     }
-    expect(seen).toEqual(["run.start run by hand", "console.log n is 7", "run.end ok"]);
+    expect(seen).toEqual(["run.start run by hand", "console.log n is 7", "run.end succeeded"]);
   });
 
   it("goes on after the server was started again at another port, without gap or double", async () => {

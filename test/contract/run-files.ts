@@ -56,7 +56,7 @@ export function runFilesContract(open: () => Promise<{ files: RunFiles; reopen: 
         await files.write(RUN, "inv_1", part(path, "x", { isLast: false }));
         await files.write(RUN, "inv_1", part(path, "x", { at: RUN_FILES.bytes / 2 - 1 }));
       }
-      await expect(files.write(RUN, "inv_1", part("three", "x"))).rejects.toThrow("all files of one run in /tmp may have 512 MB: three is too much");
+      await expect(files.write(RUN, "inv_1", part("three", "x"))).rejects.toThrow("the files of one run in /tmp may have 512 MB: three exceeds it");
       await files.write(RUN, "inv_1", part("two", "x"));
       await files.write(RUN, "inv_1", part("three", "x"));
       expect((await files.list(RUN)).map(({ path }) => path).toSorted()).toEqual(["one", "three", "two"]);

@@ -121,8 +121,8 @@ describe("a backup", () => {
     expect((await pd.pd("backup", target)).stderr).toContain("PD_CONFLICT");
     const both = await Promise.all([pd.pd("backup", `${target}.both`), pd.pd("backup", `${target}.both`)]);
     expect(both.map(({ code: exit }) => String(exit)).toSorted((a, b) => a.localeCompare(b))).toEqual(["0", "1"]);
-    expect((await pd.pd("backup", join(server.home, "headwater.db-journal"))).stderr).toContain("the server takes a file of this name for its own");
-    expect((await pd.pd("backup", join(target, "..", "none", "copy.db"))).stderr).toMatch(/its folder is not there\nTry: mkdir -p/);
+    expect((await pd.pd("backup", join(server.home, "headwater.db-journal"))).stderr).toContain("the server uses a file of this name");
+    expect((await pd.pd("backup", join(target, "..", "none", "copy.db"))).stderr).toMatch(/its folder does not exist\nTry: mkdir -p/);
     expect((await pd.pd("restore", target, "--yes")).stderr).toContain("PD_HOME_IN_USE");
     await source.run();
     await server.stop();
@@ -183,7 +183,7 @@ describe("a backup", () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("PD_BAD_INPUT")]);
     expect((await pd.pd("restore", join(folder, "none"), "--yes")).stderr).toContain("PD_FILE_NOT_FOUND");
     execFileSync("mkfifo", [join(folder, "pipe")]);
-    expect((await pd.pd("restore", join(folder, "pipe"), "--yes")).stderr).toContain("it is no file");
+    expect((await pd.pd("restore", join(folder, "pipe"), "--yes")).stderr).toContain("it is not a file");
     await copyFile(join(server.home, "headwater.db"), join(folder, "newer.db"));
     const newer = openDatabase(join(folder, "newer.db"), { timeoutMs: 5000 });
     newer.pragma("user_version = 9999");
@@ -191,7 +191,7 @@ describe("a backup", () => {
     expect((await pd.pd("restore", join(folder, "newer.db"), "--yes")).stderr).toContain("PD_DATABASE_NEWER");
     const lock = join(server.home, "server.lock");
     await writeFile(lock, "somebody's notes, longer than a hundred bytes, so that it cannot be taken for a database that is being made: ".repeat(3));
-    expect((await pd.pd("restore", join(folder, "newer.db"), "--yes")).stderr).toMatch(/server\.lock: it is no lock of this program\nTry: Remove it: rm /);
+    expect((await pd.pd("restore", join(folder, "newer.db"), "--yes")).stderr).toMatch(/server\.lock: not a lock of this program\nTry: Remove it: rm /);
     await rm(lock);
     const again = await TestServer.start({ home: server.home });
     expect(await again.api.get("/v1/users/me/sources")).toMatchObject({ data: [{ name_slug: "t" }] });

@@ -61,7 +61,7 @@ describe("a server whose program is replaced under it", () => {
     const binary = binaryOf(program);
     await cp(binary, `${binary}.new`);
     await rename(`${binary}.new`, binary);
-    await expect(api.get("/v1/usage")).rejects.toThrow("better_sqlite3.node: it is not the file that this program has loaded before, as after an update");
+    await expect(api.get("/v1/usage")).rejects.toThrow("better_sqlite3.node: the file was replaced since this program loaded it, for example by an update");
     const source = dataOf(await api.post("/v1/sources", { component_code: 'export default { name: "n", version: "1", run() { return 1; } };' }));
     expect(dataOf(await api.post(`/v1/sources/${String(source["id"])}/run`))).toMatchObject({ returned: 1 });
     child.kill("SIGTERM");
@@ -110,7 +110,7 @@ describe("a program that starts a server, and starts it again", () => {
   it("is told to start anew when the driver of the database was replaced meanwhile: no thread takes another one", async () => {
     const program = await installed({ ownDriver: true });
     const lines = await startedTwice(program, { between: 'cpSync(binary, binary + ".new"); renameSync(binary + ".new", binary)' });
-    expect(lines).toEqual(["started", expect.stringMatching(/^PD_DATABASE_UNUSABLE Cannot load .*is not the file that this program has loaded/)]);
+    expect(lines).toEqual(["started", expect.stringMatching(/^PD_DATABASE_UNUSABLE Cannot load .*the file was replaced since this program loaded it/)]);
   });
 
   it("has the driver that could not be loaded before, once it is mended", async () => {

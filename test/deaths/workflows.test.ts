@@ -41,7 +41,7 @@ describe("a server with workflows that is killed", () => {
     await home.up();
     const failed = await eventually(async () => {
       const { stdout } = await home.pd("runs", "test-flow", "--failed");
-      return stdout.includes("it may not run twice") && stdout;
+      return stdout.includes("this step may not run twice") && stdout;
     });
     expect((await home.pd("rerun", /run_\w+/.exec(failed)?.[0] ?? "")).stdout).toContain("$return_value: 1");
   });

@@ -36,7 +36,7 @@ describe("a check of the server", () => {
       "good accounts",
       "good webhooks",
     ]);
-    expect(found.find(({ about }) => about === "sources")?.text).toBe("2 looked at");
+    expect(found.find(({ about }) => about === "sources")?.text).toBe("2 checked");
   });
 
   it("tells the worst first, and what to do about each", () => {
@@ -56,7 +56,7 @@ describe("a check of the server", () => {
   it("calls a workflow failing as it does a source, and tells what of its files does not work here", () => {
     const failed = [true, true, true, true, true];
     const workflow = { slug: "w", active: true, warnings: ["nothing emits this"], failed };
-    expect(said({ workflows: [workflow] })).toEqual(["attention workflow w: its last 5 runs failed, or more"]);
+    expect(said({ workflows: [workflow] })).toEqual(["attention workflow w: at least its last 5 runs failed"]);
     expect(said({ workflows: [{ ...workflow, failed: failed.slice(1) }] })).toEqual(["attention workflow w: nothing emits this"]);
     expect(said({ workflows: [{ ...workflow, active: false, warnings: [] }] })).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe("a check of the server", () => {
 
   it("calls a source failing when its newest five calls failed, unless it is inactive or lacks something worse", () => {
     const failed = [true, true, true, true, true];
-    expect(said({ sources: [{ ...good, failed }] })).toEqual(["attention source s: its last 5 calls failed, or more"]);
+    expect(said({ sources: [{ ...good, failed }] })).toEqual(["attention source s: at least its last 5 calls failed"]);
     expect(said({ sources: [{ ...good, failed: [false, ...failed] }] })).toEqual([]);
     expect(said({ sources: [{ ...good, failed: failed.slice(1) }] })).toEqual([]);
     expect(said({ sources: [{ ...good, failed, active: false }] })).toEqual([]);
@@ -79,7 +79,7 @@ describe("a check of the server", () => {
     const webhook = { id: "wh_1", name: "books", active: true };
     expect(said({ webhooks: [{ ...webhook, failingSince: NOW - 5_400_000 }] })).toEqual(["attention webhook books: every attempt has failed for 1.5 hours"]);
     expect(said({ webhooks: [{ ...webhook, active: false, inactiveReason: "it failed for 5 days" }] })).toEqual([
-      "bad webhook books: the server has deactivated it: it failed for 5 days",
+      "bad webhook books: deactivated by the server: it failed for 5 days",
     ]);
     expect(
       said({
@@ -93,19 +93,21 @@ describe("a check of the server", () => {
 
   it("tells that calls wait for processes only when they do", () => {
     expect(said({ processes: { count: 32, most: 32 } })).toEqual([]);
-    expect(said({ processes: { count: 32, most: 32 }, waiting: 4 })).toEqual(["attention load: 32 of at most 32 processes of components, 4 are waited for"]);
+    expect(said({ processes: { count: 32, most: 32 }, waiting: 4 })).toEqual(["attention load: 32 of at most 32 component processes, 4 waiting"]);
   });
 
   it("tells of a registry that cannot be read", () => {
     const registries = [
-      { name: "mine", problem: "there is no folder /x" },
+      { name: "mine", problem: "the folder /x does not exist" },
       { name: "other", problem: undefined },
     ];
-    expect(said({ registries })).toEqual(["attention registry mine: its components are not found: there is no folder /x"]);
+    expect(said({ registries })).toEqual(["attention registry mine: its components cannot be found: the folder /x does not exist"]);
   });
 
   it("tells who hears themselves", () => {
-    expect(said({ circle: ["lp"] })).toEqual(["attention subscriptions: lp hears itself: one event may lead to another for ever"]);
-    expect(said({ circle: ["a", "b"] })).toEqual(["attention subscriptions: a, b hear each other in a circle: one event may lead to another for ever"]);
+    expect(said({ circle: ["lp"] })).toEqual(["attention subscriptions: lp receives its own events: one event may cause an endless loop"]);
+    expect(said({ circle: ["a", "b"] })).toEqual([
+      "attention subscriptions: a, b receive each other's events in a circle: one event may cause an endless loop",
+    ]);
   });
 });

@@ -10,9 +10,9 @@ describe("a definition", () => {
     expect(readDefinition({ name: "", props: {} }, "")).toEqual({
       kind: "invalid",
       problems: [
-        'name is ""; it wants a text',
-        'version is missing; it wants a text such as "0.0.1"',
-        "run is missing; it wants a method, called for each event",
+        'name is ""; expected a non-empty string',
+        'version is missing; expected a string such as "0.0.1"',
+        "run is missing; expected a method, called for each event",
       ],
     });
   });
@@ -25,7 +25,7 @@ describe("a definition", () => {
   });
 
   it("names a wrong dedupe strategy, but not that of an action", () => {
-    expect(readDefinition({ ...valid, dedupe: "newest" }, "")).toMatchObject({ problems: ['dedupe is "newest"; it wants "unique", "greatest" or "last"'] });
+    expect(readDefinition({ ...valid, dedupe: "newest" }, "")).toMatchObject({ problems: ['dedupe is "newest"; expected "unique", "greatest" or "last"'] });
     expect(readDefinition({ ...valid, dedupe: "newest", type: "action" }, "")).toMatchObject({ kind: "valid" });
   });
 

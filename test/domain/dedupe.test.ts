@@ -87,12 +87,12 @@ describe("unique", () => {
   it("keeps an emit without an id, and says so", () => {
     const { kept, warnings } = keep("unique", [emit(), emit()]);
     expect(kept).toEqual([[undefined, undefined]]);
-    expect(warnings).toEqual(Array(2).fill('An event was kept without dedupe: strategy "unique" wants an id, and $emit was given none'));
+    expect(warnings).toEqual(Array(2).fill('An event was kept without dedupe: strategy "unique" needs an id, but $emit got none'));
   });
 
   it("keeps an emit whose id is an object, and names it", () => {
     const { warnings } = keep("unique", [{ payload: "1", unusableId: "[object Object]" }]);
-    expect(warnings).toEqual(['An event was kept without dedupe: strategy "unique" wants a text or a number as id, not [object Object]']);
+    expect(warnings).toEqual(['An event was kept without dedupe: strategy "unique" needs a string or number as id, got [object Object]']);
   });
 });
 
@@ -111,7 +111,7 @@ describe("greatest", () => {
     const { kept, cache, warnings } = keep("greatest", [emit(7)], [emit("123-NaN")]);
     expect(kept).toEqual([[7], ["123-NaN"]]);
     expect(cache).toEqual({ greatest: "7" });
-    expect(warnings).toEqual(['An event was kept without dedupe: strategy "greatest" wants a number as id, not "123-NaN"']);
+    expect(warnings).toEqual(['An event was kept without dedupe: strategy "greatest" needs a number as id, got "123-NaN"']);
   });
 });
 

@@ -39,7 +39,7 @@ describe("expressions in the texts of a workflow", () => {
   it.each(["{{ a", "x {{", "{{ 'open }}", "{{}}", "{{ a b }}", "{{ if (a) b }}", "{{ /open }}", "{{a}} and {{ `open }}"])(
     "that do not end are told of: %s",
     (text) => {
-      expect(expressionProblem(text)).toMatch(/^"\{\{.*" is no expression that ends with \}\}: /);
+      expect(expressionProblem(text)).toMatch(/^"\{\{.*" is not an expression that ends with \}\}: /);
     },
   );
 

@@ -82,9 +82,9 @@ describe("what a request brings holds the server up for no longer than a moment:
 describe("a difference that is too large to be shown", () => {
   it("says so, and one that is not shows each line", () => {
     expect(differenceOf({ a: lines("one", 5000) }, { a: lines("two", 5000) })).toEqual([
-      { path: "a", kind: "changed", lines: ["\\ too much differs to be shown: 5000 lines before, 5000 after"] },
+      { path: "a", kind: "changed", lines: ["\\ too many changes to show: 5000 lines before, 5000 after"] },
     ]);
-    expect(differenceOf({ a: "x" }, { a: lines("two", 200_000) })[0]?.lines).toEqual(["\\ too much differs to be shown: 1 lines before, 200000 after"]);
+    expect(differenceOf({ a: "x" }, { a: lines("two", 200_000) })[0]?.lines).toEqual(["\\ too many changes to show: 1 lines before, 200000 after"]);
     expect(differenceOf({}, { a: lines("two", 5000) })[0]?.lines).toHaveLength(5001);
     expect(differenceOf({ a: "x\n" }, { a: "y\n" })).toEqual([{ path: "a", kind: "changed", lines: ["-x", "+y"] }]);
   });

@@ -25,13 +25,13 @@ describe("of the machine is told", () => {
   it("a port that is free, that another program has, and that may not be listened on", () => {
     const port = { purpose: "endpoints", flag: "endpoint-port", port: 80 };
     expect(told({ ports: [port] }, "port 80")).toBe("good: free, for endpoints");
-    expect(told({ ports: [{ ...port, isTaken: true }] }, "port 80")).toBe("bad: another program listens on it, and endpoints want it");
-    expect(told({ ports: [{ ...port, problem: "listen EACCES" }] }, "port 80")).toBe("bad: cannot be listened on, for endpoints: listen EACCES");
+    expect(told({ ports: [{ ...port, isTaken: true }] }, "port 80")).toBe("bad: another program listens on it, but endpoints need it");
+    expect(told({ ports: [{ ...port, problem: "listen EACCES" }] }, "port 80")).toBe("bad: cannot listen on it for endpoints: listen EACCES");
   });
 
   it("a database that is whole, damaged, or cannot be opened, which says nothing of what it holds", () => {
     const database = { path: "/home/me/headwater.db" };
-    expect(told({ database }, "database")).toBe("good: every page of /home/me/headwater.db was read, and is whole");
+    expect(told({ database }, "database")).toBe("good: every page of /home/me/headwater.db is intact");
     expect(told({ database: { ...database, damage: "page 7" } }, "database")).toBe("bad: /home/me/headwater.db is damaged: page 7");
     expect(told({ database: { ...database, problem: "unable to open" } }, "database")).toBe("bad: /home/me/headwater.db cannot be opened: unable to open");
   });

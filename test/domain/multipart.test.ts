@@ -171,8 +171,8 @@ describe("multipart/form-data", () => {
 
   it("that cannot be read says why", () => {
     expect(fieldsOf(`--X\r\n${A}\r\n\r\n1`)).toBe("it ends in the middle of a part");
-    expect(fieldsOf("a=1")).toBe("its boundary is nowhere in it");
-    expect(readMultipart(Buffer.from("a=1"), undefined, 10)).toEqual({ problem: "it names no boundary" });
+    expect(fieldsOf("a=1")).toBe("it does not contain its boundary");
+    expect(readMultipart(Buffer.from("a=1"), undefined, 10)).toEqual({ problem: "it has no boundary" });
     expect(fieldsOf(`${`--X\r\n${A}\r\n\r\n1\r\n`.repeat(12)}--X--`, "X", 10)).toBe("it has more than 10 parts");
   });
 

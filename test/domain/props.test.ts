@@ -93,36 +93,41 @@ describe("values", () => {
 describe("problems", () => {
   it.each([
     ["a missing value", { a: "string" }, {}, "a is required"],
-    ["a data store without a name", { d: "data_store" }, {}, "d needs the name of a data store; one that does not exist is made"],
+    ["a data store without a name", { d: "data_store" }, {}, "d needs the name of a data store; a new name creates one"],
     ["a request without a URL", { r: "http_request" }, { r: { method: "GET" } }, 'r needs the url of the request, e.g. r=\'{"url":"https://…"}\''],
-    ["a query that is none", { q: "sql" }, { q: 5 }, "q wants a query, not 5"],
-    ["a value of another type", { a: { type: "integer" } }, { a: "many" }, 'a wants a value of type integer, not "many"'],
-    ["a fraction for an integer", { a: { type: "integer" } }, { a: 1.5 }, "a wants a value of type integer, not 1.5"],
-    ["too small", { a: { type: "integer", min: 1 } }, { a: 0 }, "a must be at least 1, not 0"],
-    ["too large", { a: { type: "integer", max: 9 } }, { a: 10 }, "a must be at most 9, not 10"],
-    ["too large in a list", { a: { type: "integer[]", max: 9 } }, { a: [1, 10] }, "a must be at most 9, not 10"],
-    ["not among the options", { a: { type: "string", options: ["x", { label: "Y", value: "y" }] } }, { a: "z" }, 'a must be one of "x", "y", not "z"'],
-    ["a value for what takes none", { http: "$.interface.http" }, { http: "x" }, 'http takes no value, not "x"'],
-    ["an unknown prop", { apple: "string" }, { apple: "1", appl: "2" }, "appl is no prop of the component (did you mean apple?)"],
-    ["a wrong schedule", { t: "$.interface.timer" }, { t: { cron: "nope" } }, 't cron "nope"'],
+    ["a query that is none", { q: "sql" }, { q: 5 }, "q must be a query, got 5"],
+    ["a value of another type", { a: { type: "integer" } }, { a: "many" }, 'a must be of type integer, got "many"'],
+    ["a fraction for an integer", { a: { type: "integer" } }, { a: 1.5 }, "a must be of type integer, got 1.5"],
+    ["too small", { a: { type: "integer", min: 1 } }, { a: 0 }, "a must be at least 1, got 0"],
+    ["too large", { a: { type: "integer", max: 9 } }, { a: 10 }, "a must be at most 9, got 10"],
+    ["too large in a list", { a: { type: "integer[]", max: 9 } }, { a: [1, 10] }, "a must be at most 9, got 10"],
+    ["not among the options", { a: { type: "string", options: ["x", { label: "Y", value: "y" }] } }, { a: "z" }, 'a must be one of "x", "y", got "z"'],
+    ["a value for what takes none", { http: "$.interface.http" }, { http: "x" }, 'http does not accept a value, got "x"'],
+    ["an unknown prop", { apple: "string" }, { apple: "1", appl: "2" }, "appl is not a prop of the component (did you mean apple?)"],
+    ["a wrong schedule", { t: "$.interface.timer" }, { t: { cron: "nope" } }, 't cannot be used as a schedule: cron "nope"'],
     [
       "two schedules",
       { t: "$.interface.timer" },
       { t: { cron: "0 9 * * *", intervalSeconds: 5 } },
-      't wants intervalSeconds or cron, and not both: {"cron":"0 9 * * *","intervalSeconds":5}',
+      't cannot be used as a schedule: expected intervalSeconds or cron, got both: {"cron":"0 9 * * *","intervalSeconds":5}',
     ],
     [
       "a schedule that the code declares wrongly",
       { t: { type: "$.interface.timer", default: { cron: "nope" } } },
       {},
-      't has a default that cannot be used, cron "nope"',
+      't has an unusable default: cron "nope"',
     ],
-    ["a misspelt schedule", { t: "$.interface.timer" }, { t: { crom: "0 9 * * *" } }, 't has no member "crom" (did you mean cron?)'],
+    [
+      "a misspelt schedule",
+      { t: "$.interface.timer" },
+      { t: { crom: "0 9 * * *" } },
+      't cannot be used as a schedule: unknown name "crom" (did you mean cron?)',
+    ],
     [
       "a misspelt member of a schedule",
       { t: "$.interface.timer" },
       { t: '{"cron":"0 9 * * *","catchup":"skip"}' },
-      't has no member "catchup" (did you mean catchUp?)',
+      't cannot be used as a schedule: unknown name "catchup" (did you mean catchUp?)',
     ],
     ["missing credentials", { app: { type: "app", app: "rss" } }, {}, "app needs an account of rss"],
   ])("name %s", (_title, declared, given, wanted) => {
@@ -130,7 +135,7 @@ describe("problems", () => {
   });
 
   it("are told all at once", () => {
-    expect(check({ a: "string", b: { type: "integer" } }, { b: "x" }).problems).toEqual(["a is required", 'b wants a value of type integer, not "x"']);
+    expect(check({ a: "string", b: { type: "integer" } }, { b: "x" }).problems).toEqual(["a is required", 'b must be of type integer, got "x"']);
   });
 });
 
@@ -138,14 +143,14 @@ describe("declarations", () => {
   it("of an unknown type are kept, with a warning", () => {
     const { props, warnings } = readProps({ a: { type: "colour" } });
     expect(props).toMatchObject([{ name: "a", type: "colour", scalar: "any" }]);
-    expect(warnings).toEqual(['prop a has the type "colour", which is not known here; any JSON value is taken for it']);
+    expect(warnings).toEqual(['prop a has the unknown type "colour"; it accepts any JSON value']);
   });
 
   it("that only the hosted platform offers are refused, with what does the same here", () => {
     const { problems } = readProps({ mail: { type: "$.interface.email" }, other: { type: "$.interface.fax" } });
     expect(problems).toEqual([
-      'prop mail is of the type "$.interface.email", which only the hosted platform offers: declare $.interface.http instead, and have your mail provider post incoming mail to its endpoint',
-      'prop other is of the type "$.interface.fax", which only the hosted platform offers: take the prop out, or give it one of the documented types',
+      'prop mail has the type "$.interface.email", which only the hosted platform supports: declare $.interface.http instead, and have your mail provider post incoming mail to its endpoint',
+      'prop other has the type "$.interface.fax", which only the hosted platform supports: remove the prop, or use a documented type',
     ]);
   });
 

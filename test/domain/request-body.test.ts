@@ -38,13 +38,13 @@ describe("a body that is compressed", () => {
   });
 
   it.each([
-    ["gzip", Buffer.from(json), { a: "ä" }, /content-encoding: gzip\): it is not gzip \(incorrect header check\)/],
-    ["compress", Buffer.from(json), { a: "ä" }, /"compress" is not known here/],
-    ["constructor", Buffer.from(json), { a: "ä" }, /"constructor" is not known here/],
+    ["gzip", Buffer.from(json), { a: "ä" }, /content-encoding: gzip\): it is not valid gzip \(incorrect header check\)/],
+    ["compress", Buffer.from(json), { a: "ä" }, /"compress" is not supported/],
+    ["constructor", Buffer.from(json), { a: "ä" }, /"constructor" is not supported/],
     ["gzip", gzipSync(json).subarray(0, 15), expect.any(Buffer), /unexpected end of file/],
-    ["gzip, gzip, gzip, gzip, gzip", gzipSync(json), expect.any(Buffer), /it has 5 encodings, and may have 4/],
-    ["gzip", gzipSync(Buffer.alloc(LIMITS.body + 1)), expect.any(Buffer), /it comes to more than 10485760 bytes/],
-    ["br", brotliCompressSync(Buffer.alloc(200 * 2 ** 20), { params: { 1: 1 } }), expect.any(Buffer), /it comes to more than/],
+    ["gzip, gzip, gzip, gzip, gzip", gzipSync(json), expect.any(Buffer), /it has 5 encodings, more than the limit of 4/],
+    ["gzip", gzipSync(Buffer.alloc(LIMITS.body + 1)), expect.any(Buffer), /it is larger than 10485760 bytes/],
+    ["br", brotliCompressSync(Buffer.alloc(200 * 2 ** 20), { params: { 1: 1 } }), expect.any(Buffer), /it is larger than/],
   ])("as %s and is not, or is too much, stays as it was sent, and a note says why", async (coding, bytes, body, note) => {
     const found = await read({ ...JSON_TYPE, "content-encoding": coding }, bytes);
     expect(found.body).toEqual(body);
@@ -77,11 +77,11 @@ describe("a body in another charset", () => {
   });
 
   it.each([
-    ["application/json; charset=klingon", '{"a":1}', 'the charset "klingon" is not known here'],
-    ["application/json; charset=utf-16le", Buffer.from([0x00, 0xd8, 0x7b]), "it is not in the charset utf-16le"],
-    ["application/json", latin1('{"a":"José"}'), "it is not in the charset utf-8"],
-    ["text/plain", latin1("José"), "it is not in the charset utf-8"],
-    ["text/plain; charset=utf-8", latin1("José"), "it is not in the charset utf-8"],
+    ["application/json; charset=klingon", '{"a":1}', 'the charset "klingon" is not supported'],
+    ["application/json; charset=utf-16le", Buffer.from([0x00, 0xd8, 0x7b]), "it is not valid utf-16le"],
+    ["application/json", latin1('{"a":"José"}'), "it is not valid utf-8"],
+    ["text/plain", latin1("José"), "it is not valid utf-8"],
+    ["text/plain; charset=utf-8", latin1("José"), "it is not valid utf-8"],
   ])("%s that is not that stays as it was sent, and a note says why", async (type, bytes, why) => {
     const { body, notes } = await read({ "content-type": type }, bytes);
     expect(Buffer.from(typeof body === "string" ? body : (body as Buffer))).toEqual(Buffer.from(bytes));
@@ -124,7 +124,7 @@ describe("JSON", () => {
   it("that is announced and is none, or is too much, is told of", async () => {
     expect(await read(JSON_TYPE, "{a: 1}")).toEqual({ body: "{a: 1}", notes: [expect.stringMatching(/^The body cannot be read as JSON: /)] });
     const many = JSON.stringify(Array.from({ length: LIMITS.members + 1 }, () => 0));
-    expect(await read(JSON_TYPE, many)).toEqual({ body: many, notes: ["The body is JSON with more than 500000 members, or 2000 levels: it stays text"] });
+    expect(await read(JSON_TYPE, many)).toEqual({ body: many, notes: ["The body is JSON with more than 500000 members or 2000 levels: it stays a string"] });
     const deep = "[".repeat(5000) + "]".repeat(5000);
     expect((await read(JSON_TYPE, deep)).notes).toHaveLength(1);
   });
@@ -213,7 +213,7 @@ describe("what senders announce wrongly", () => {
   it("is told of where a number loses digits, or text that is JSON is too much", async () => {
     const { body, notes } = await read(JSON_TYPE, '{"id":12345678901234567890,"text":"12345678901234567890","safe":1234567890123456}');
     expect(body).toMatchObject({ text: "12345678901234567890", safe: 1234567890123456 });
-    expect(notes).toEqual(["The body has the number 12345678901234567890, which has more digits than JavaScript keeps: bodyRaw has them"]);
+    expect(notes).toEqual(["The body has the number 12345678901234567890, which JavaScript rounds: bodyRaw has all its digits"]);
     const many = JSON.stringify(Array.from({ length: LIMITS.members + 1 }, () => 0));
     expect(await read({ "content-type": "text/plain" }, many)).toEqual({ body: many, notes: [expect.stringContaining("more than 500000 members")] });
   });

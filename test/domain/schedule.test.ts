@@ -30,11 +30,11 @@ describe("a timer's value", () => {
   });
 
   it.each([
-    [{ intervalSeconds: 0 }, "intervalSeconds wants a number of at least 1, not 0"],
-    [{ cron: "61 * * * *" }, '"61" is no minute'],
-    [{ cron: "* * * * *", timezone: "Mars/Base" }, 'timezone "Mars/Base" is not known'],
-    [{ intervalSeconds: 5, catchUp: "some" }, 'catchUp wants "latest", "skip" or "all", not "some"'],
-    ["hourly", 'wants { intervalSeconds } or { cron, timezone? }, not "hourly"'],
+    [{ intervalSeconds: 0 }, "expected intervalSeconds of at least 1, got 0"],
+    [{ cron: "61 * * * *" }, '"61" is not a valid minute'],
+    [{ cron: "* * * * *", timezone: "Mars/Base" }, 'unknown timezone "Mars/Base"'],
+    [{ intervalSeconds: 5, catchUp: "some" }, 'expected a catchUp of "latest", "skip" or "all", got "some"'],
+    ["hourly", 'expected { intervalSeconds } or { cron, timezone? }, got "hourly"'],
   ])("is refused when it is %j", (given, problem) => {
     expect(parseTimer(given)).toContain(problem);
   });
@@ -74,7 +74,7 @@ describe("a schedule in words", () => {
     ["0 0 9 1 * 1", "the day of the month or the weekday", ["2026-01-05", "2026-01-12", "2026-01-19"]],
   ])("of a cron that restricts both kinds of days says how they go together: %s", (expression, words, days) => {
     const schedule = cron(expression, "UTC");
-    expect(describeSchedule(schedule)).toBe(`cron ${expression} (UTC), on days that fit ${words}`);
+    expect(describeSchedule(schedule)).toBe(`cron ${expression} (UTC), on days that match ${words}`);
     expect(nextOnes(schedule, "2026-01-01T10:00:00Z", 3)).toEqual(days.map((day) => `${day}T09:00:00.000Z`));
   });
 });

@@ -153,44 +153,44 @@ steps:
 - uses: ./nameless.mjs
 `;
     expect(problemsOf(wrong)).toEqual([
-      '1: schema "workflow/2030.01" is not known here; it wants workflow/2022.04',
-      "1: a workflow wants a name",
+      '1: schema: expected workflow/2022.04, got "workflow/2030.01"',
+      "1: a workflow needs a name",
       "2: settings.throttle.seconds is missing",
-      "2: settings.retries wants a whole number from 0 to 100",
-      "2: settings.concurrency wants a whole number from 1 to 1000",
+      "2: settings.retries: expected a whole number from 0 to 100",
+      "2: settings.concurrency: expected a whole number from 1 to 1000",
       "4: a trigger by e-mail needs the hosted platform",
-      "5: a trigger wants an id, http, schedule, source or workflow",
-      expect.stringMatching(/^6: schedule cron "61 \* \* \* \*"/),
-      "9: step py wants golang1.x: only steps in JavaScript, TypeScript and Python run here",
-      "12: uses of outside names ./../secret.mjs, which lies outside the workflow's folder",
-      expect.stringMatching(/^13: namespace "trigger" is no name that code can use/),
-      expect.stringMatching(/^16: uses of twice is "not a key"/),
-      "18: step none wants uses: a key of a registry, or a file as ./step/entry.mjs",
-      "19: a step wants a namespace",
+      "5: a trigger needs an id, http, schedule, source or workflow",
+      expect.stringMatching(/^6: schedule: cron "61 \* \* \* \*"/),
+      "9: step py has the runtime golang1.x: only JavaScript, TypeScript and Python are supported",
+      "12: uses of outside is ./../secret.mjs, which is outside the workflow's folder",
+      expect.stringMatching(/^13: namespace "trigger" is not a valid name/),
+      expect.stringMatching(/^16: uses of twice: expected a key .*, got "not a key"$/),
+      "18: step none needs uses: a registry key, or a file such as ./step/entry.mjs",
+      "19: a step needs a namespace",
     ]);
   });
 
   it("tells what stands in it and does nothing", () => {
     const read = readWorkflow("name: w\ncolour: red\nsteps:\n- namespace: a\n  uses: ./a.mjs\n  propz: { x: 1 }\n");
-    expect(read).toMatchObject({ kind: "valid", warnings: [{ line: 2, problem: "a workflow has no colour: it does nothing" }, { line: 6 }] });
+    expect(read).toMatchObject({ kind: "valid", warnings: [{ line: 2, problem: "a workflow has no colour: it is ignored" }, { line: 6 }] });
   });
 
   it("has each name once, at any depth", () => {
     const steps = "- { namespace: a, uses: ./a.mjs }\n- if: true\n  then:\n  - { namespace: a, uses: ./a.mjs }\n";
-    expect(problemsOf(withSteps(steps))).toEqual(["6: namespace a stands at line 3 already"]);
+    expect(problemsOf(withSteps(steps))).toEqual(["6: namespace a is already used at line 3"]);
   });
 
   it("is bounded: depth, number of steps, aliases that make it large", () => {
     let deep = "{ namespace: end, uses: ./a.mjs }";
     for (let level = 0; level < 25; level++) deep = `{ namespace: l${level}, if: true, then: [${deep}] }`;
-    expect(problemsOf(withSteps(`- ${deep}\n`))).toContain("3: steps may lie inside each other 20 deep");
+    expect(problemsOf(withSteps(`- ${deep}\n`))).toContain("3: steps are nested deeper than 20 levels");
     const many = Array.from({ length: 1001 }, (_, index) => `- { namespace: s${index}, uses: ./a.mjs }`).join("\n");
-    expect(problemsOf(withSteps(many))).toContain("1003: a workflow may have 1000 steps");
+    expect(problemsOf(withSteps(many))).toContain("1003: a workflow may have at most 1000 steps");
     const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefgh"
       .split("")
       .map((name, index) => `${name}: &${name} [${`*${"abcdefg"[index]},`.repeat(9)}]`)
       .join("\n")}\nname: w`;
-    expect(problemsOf(bomb)).toEqual(["6: aliases make more than 100000 values of this"]);
+    expect(problemsOf(bomb)).toEqual(["6: aliases expand this to more than 100000 values"]);
   });
 
   it("of any text is read or refused with lines, and nothing else", () => {

@@ -19,7 +19,7 @@ describe("pd accounts", () => {
     );
     expect((await home.pd("accounts", "show", "work")).stdout).toMatch(/^work \(apn_\w+\), an account of demo\n  api_key = \*{8}\n  region = \*{8}\n$/);
     const revealed = await home.pd("accounts", "show", "work", "--reveal");
-    expect([revealed.code, revealed.stderr]).toEqual([2, expect.stringContaining("nobody looks at this output")]);
+    expect([revealed.code, revealed.stderr]).toEqual([2, expect.stringContaining("the output is not a terminal")]);
     await home.json("deploy", await home.file("uses.mjs", SOURCE), "--prop", "demo=work");
     await home.pd("run", "uses");
     await home.pd("accounts", "rename", "work", "home");
@@ -32,10 +32,10 @@ describe("pd accounts", () => {
     const app = await TokenServer.start(({ authorization }) => ({ status: authorization === "Key hush-4" ? 200 : 401, body: {} }));
     const asked = ["accounts", "test", "home", "--url", app.url, "--header"];
     const [works, refused] = [await home.pd(...asked, "authorization: Key {api_key}"), await home.pd(...asked, "authorization: wrong")];
-    expect([works.code, works.stdout]).toEqual([0, expect.stringMatching(/^It works: http:\/\/127\.0\.0\.1:\d+ answered with status 200\n$/)]);
-    expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/^It is refused: http:\/\/127\.0\.0\.1:\d+ answered with status 401\n$/)]);
+    expect([works.code, works.stdout]).toEqual([0, expect.stringMatching(/^Works: http:\/\/127\.0\.0\.1:\d+ answered with status 200\n$/)]);
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/^Refused: http:\/\/127\.0\.0\.1:\d+ answered with status 401\n$/)]);
     const unknown = await home.pd("accounts", "test", "home");
-    expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining("Not asked: it is not known what to ask demo")]);
+    expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining("Not tested: no test request of demo is known")]);
     for (const wrong of [
       ["--header", "x: y"],
       ["--url", app.url, "--header", "nonsense"],
@@ -43,7 +43,7 @@ describe("pd accounts", () => {
     ])
       expect((await home.pd("accounts", "test", "home", ...wrong)).code).toBe(wrong[1] === "ftp://x" ? 1 : 2);
     const used = await home.pd("accounts", "delete", "home", "--yes");
-    expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('Cannot delete account "home": uses would lose it')]);
+    expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('Cannot delete account "home": used by uses')]);
     expect((await home.pd("accounts", "delete", "other", "--yes")).code).toBe(0);
     for (const words of [
       ["accounts", "connect", "demo"],
@@ -80,7 +80,7 @@ describe("pd accounts", () => {
     const said = collect(refused, "stderr");
     const asked = new URL(await eventually(async () => /^http:\/\/\S+(?=\n)/m.exec(said())?.[0])).searchParams;
     const shown = await fetch(`${asked.get("redirect_uri")}?code=denied&state=${asked.get("state")}`);
-    expect(await shown.text()).toContain("Not connected: the terminal says why");
+    expect(await shown.text()).toContain("Not connected. The terminal shows why");
     const [code] = await once(refused, "close");
     expect([code, said()]).toEqual([1, expect.stringContaining("Error: Cannot connect demo: this code was used")]);
     const device = await home.pd(...words, "--name", "device", "--flow", "device", "--device-url", `${provider.url}/device`);

@@ -116,7 +116,7 @@ describe("pd", () => {
     });
     expect(await home.pd("down")).toMatchObject({ code: 0, stderr: "Stopped\n" });
     expect(await home.pd("status")).toMatchObject({ code: 1, stdout: expect.stringContaining("Not running") });
-    expect((await home.pd("doctor")).stdout).toMatch(/! server: none runs; Headwater \S+ on Node \S+\n {2}pd up starts one/);
+    expect((await home.pd("doctor")).stdout).toMatch(/! server: not running; Headwater \S+ on Node \S+\n {2}Run pd up/);
   });
 
   it("answers with one JSON value under --json, and one a line while it follows", async () => {
@@ -156,7 +156,7 @@ describe("pd", () => {
     const home = await PdHome.make({ PD_SQLITE: "bogus" });
     expect(await home.pd("up")).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/PD_SQLITE="bogus": there is no such driver[^]*better-sqlite3 or node:sqlite/),
+      stderr: expect.stringMatching(/PD_SQLITE="bogus": unknown driver[^]*better-sqlite3 or node:sqlite/),
     });
   });
 
@@ -249,7 +249,7 @@ describe("pd", () => {
     expect([refused.code, refused.stderr]).toEqual([
       1,
       expect.stringMatching(
-        /2 have the name "My Source": my-source-2 \(dc_\w+\), my-source \(dc_\w+\)|2 have the name "My Source": my-source \(dc_\w+\), my-source-2 \(dc_\w+\)/,
+        /2 items are named "My Source": my-source-2 \(dc_\w+\), my-source \(dc_\w+\)|2 items are named "My Source": my-source \(dc_\w+\), my-source-2 \(dc_\w+\)/,
       ),
     ]);
     expect((await home.pd("delete", "my-source-2", "--yes")).code).toBe(0);
@@ -257,7 +257,7 @@ describe("pd", () => {
     const again = await home.pd("delete", "My Source", "--yes");
     expect([again.code, again.stderr]).toEqual([
       1,
-      expect.stringContaining('Cannot delete "My Source": it is no id and no slug, only the name of my-source (dc_'),
+      expect.stringContaining('Cannot delete "My Source": expected an id or slug, got the name of my-source (dc_'),
     ]);
     expect((await home.pd("logs", "My Source", "--no-follow")).code).toBe(0);
   });
@@ -293,12 +293,12 @@ describe("pd", () => {
       stdout: expect.stringContaining('    -  version: "0.0.2",\n    -  run() { this.$emit(2); },\n    +  version: "0.0.1",\n'),
     });
     expect((await home.pd("versions", "v", "2", "2")).stderr).toBe("Versions 2 and 2 are the same\n");
-    expect((await home.pd("rollback", "v")).stdout).toBe("Rolled v back from version 2: it runs version 3, which is 1 again\n");
+    expect((await home.pd("rollback", "v")).stdout).toBe("Rolled v back from version 2: it runs version 3, the same as 1\n");
     expect((await home.pd("versions", "v", "1")).stderr).toBe("Versions 3 and 1 are the same\n");
     expect(await home.json("rollback", "v", "2")).toMatchObject({ version: 4, component_version: "0.0.2" });
     const refused = await home.pd("rollback", "v", "17");
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Error: Cannot find version 17 of v: there are 4, 3, 2, 1")]);
-    expect((await home.pd("versions", "v", "one")).stderr).toContain('Cannot find version "one": it wants a whole number from 1');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Error: Cannot find version 17 of v: the versions are 4, 3, 2, 1")]);
+    expect((await home.pd("versions", "v", "one")).stderr).toContain('Cannot find version "one": expected a whole number from 1');
   });
 
   it("shows what today's code would do with an earlier trigger, and keeps nothing", async () => {
@@ -316,7 +316,7 @@ describe("pd", () => {
     expect(shown).toEqual({
       code: 0,
       stdout: "- 1\n+ 2\n~ state by: 1 → 2\n",
-      stderr: "other 1 event; state by 1 → 2; answer unchanged. Nothing of this was kept\n",
+      stderr: "other 1 event; state by 1 → 2; answer unchanged. Nothing was stored\n",
     });
     expect(await home.json("db", "list", "v")).toEqual({ by: 1 });
     await home.json("update", "v", "--code", await file(1));
@@ -328,9 +328,9 @@ describe("pd", () => {
     const result = await home.pd("deploy", componentPath("app/watch-project.mjs"));
     expect(result).toMatchObject({ code: 1, stdout: "" });
     expect(result.stderr).toContain(
-      "Error: Cannot configure Watch project:\n  - demo needs an account of demo: the id or name of one that is connected, or credentials as JSON",
+      "Error: Cannot configure Watch project:\n  - demo needs an account of demo: the id or name of a connected one, or credentials as JSON",
     );
-    expect(result.stderr).toContain("\n  - project is required\nTry: Give them with --prop name=value\n");
+    expect(result.stderr).toContain("\n  - project is required\nTry: Set them with --prop name=value\n");
     const account = await home.file("account.json", '{ "api_key": "k" }');
     const props = await home.file("props.json", '{ "project": "p", "limit": 3 }');
     expect(await home.json("deploy", componentPath("app/watch-project.mjs"), "--props", props, "--prop", `demo=@${account}`)).toMatchObject({
@@ -342,9 +342,9 @@ describe("pd", () => {
     const home = await PdHome.inProcess();
     await home.file("fails.mjs", 'export default { name: "Fails", version: "1", run() { throw new Error("no"); } };');
     await home.pd("deploy", "fails.mjs");
-    expect(await home.pd("doctor")).toMatchObject({ code: 0, stdout: expect.stringContaining("✔ sources: 1 looked at\n") });
+    expect(await home.pd("doctor")).toMatchObject({ code: 0, stdout: expect.stringContaining("✔ sources: 1 checked\n") });
     for (const _time of [1, 2, 3, 4, 5]) await home.pd("run", "fails");
-    expect((await home.pd("doctor")).stdout).toContain("! source fails: its last 5 calls failed, or more\n  pd logs fails tells why\n");
+    expect((await home.pd("doctor")).stdout).toContain("! source fails: at least its last 5 calls failed\n  pd logs fails\n");
     await home.pd("accounts", "connect", "demo", "--name", "mine", "--field", "api_key=x");
     await home.file("uses.mjs", 'export default { name: "Uses", version: "1", props: { demo: { type: "app", app: "demo" } }, run() {} };');
     await home.pd("deploy", "uses.mjs", "--prop", "demo=mine");
@@ -397,10 +397,10 @@ describe("pd", () => {
     const failed = await home.pd("options", file, "list");
     expect([failed.code, failed.stderr]).toEqual([
       1,
-      expect.stringMatching(/\(crm, board, any had no value\)[^]*Try: If it needs them, give them: --prop crm=… --prop board=…/),
+      expect.stringMatching(/\(crm, board, any had no value\)[^]*Try: If it needs them, set them: --prop crm=… --prop board=…/),
     ]);
     const found = await home.pd("options", file, "any", "--prop", "board=b");
-    expect([found.stdout, found.stderr]).toEqual([expect.stringContaining("none"), expect.stringContaining("Asked for while crm, list had no value")]);
+    expect([found.stdout, found.stderr]).toEqual([expect.stringContaining("none"), expect.stringContaining("Listed while crm, list had no value")]);
     expect((await home.pd("options", file, "list", "--prop", "board=a,b")).stdout).toMatch(/a +a\nb +b\n/);
   });
 
@@ -494,10 +494,10 @@ describe("pd", () => {
       return [code, stderr()];
     };
     const pd = `${process.execPath} ${PD}`;
-    expect(await isWhole(`${pd} help > /dev/full`)).toEqual([1, "Error: The output is not whole: ENOSPC: no space left on device, write\n"]);
+    expect(await isWhole(`${pd} help > /dev/full`)).toEqual([1, "Error: The output is incomplete: ENOSPC: no space left on device, write\n"]);
     expect((await isWhole(`${pd} --version > /dev/full`))[0]).toBe(1);
     // Simulates a disk that takes only a part.
-    expect(await isWhole(`ulimit -f 1; ${pd} help > help.txt`)).toEqual([1, "Error: The output is not whole: EFBIG: file too large, write\n"]);
+    expect(await isWhole(`ulimit -f 1; ${pd} help > help.txt`)).toEqual([1, "Error: The output is incomplete: EFBIG: file too large, write\n"]);
     expect(await isWhole(`${pd} help > help.txt`)).toEqual([0, ""]);
   });
 
@@ -512,25 +512,29 @@ describe("pd", () => {
       return stdout() !== "";
     });
     await killHard(first.child);
-    await expect.poll(stderr).toBe("The connection to the server was cut off; connecting again\n");
+    await expect.poll(stderr).toBe("The connection to the server was lost; reconnecting\n");
     await home.upInProcess();
     // Observations only reach readers that are connected.
-    const gap = "What happened meanwhile is not among this: pd logs http-plain --no-follow shows it";
-    await expect.poll(stderr).toBe(`The connection to the server was cut off; connecting again\nConnected again\n${gap}\n`);
+    const gap = "Lines from the time in between are missing: pd logs http-plain --no-follow shows them";
+    await expect.poll(stderr).toBe(`The connection to the server was lost; reconnecting\nReconnected\n${gap}\n`);
   });
 
   it.each([
-    ["a folder in place of a file", ["deploy", "."], "Error: Cannot read .: it is no file"],
+    ["a folder in place of a file", ["deploy", "."], "Error: Cannot read .: it is not a file"],
     ["a folder in place of props", ["deploy", "x.mjs", "--props", "."], "Error: Cannot read .: it is a folder"],
-    ["a variable that can be none", ["deploy", "x.mjs", "--env", "BAD NAME=1"], 'Error: Cannot use --env "BAD NAME=1": "BAD NAME" can name no variable'],
-    ["a file without a name", ["deploy", ""], 'Error: Cannot read "": it is no file'],
-    ["a part of a source in what is none", ["init", "action", "x", "--http"], 'Error: Cannot use --http: only a source has one, and "x" is to be an action'],
-    ["a file that is not there", ["deploy", "nowhere.mjs"], "Error: Cannot read nowhere.mjs: there is no such file"],
-    ["a pair that is none", ["deploy", "x.mjs", "--prop", "name"], 'Error: Cannot use --prop "name": it wants name=value'],
+    [
+      "a variable that can be none",
+      ["deploy", "x.mjs", "--env", "BAD NAME=1"],
+      'Error: Cannot use --env "BAD NAME=1": "BAD NAME" is not a valid variable name',
+    ],
+    ["a file without a name", ["deploy", ""], 'Error: Cannot read "": it is not a file'],
+    ["a part of a source in what is none", ["init", "action", "x", "--http"], 'Error: Cannot use --http: only sources have this, and "x" is an action'],
+    ["a file that is not there", ["deploy", "nowhere.mjs"], "Error: Cannot read nowhere.mjs: the file does not exist"],
+    ["a pair that is none", ["deploy", "x.mjs", "--prop", "name"], 'Error: Cannot use --prop "name": expected name=value'],
     ["a value's file that is not there", ["deploy", "x.mjs", "--prop", "a=@nowhere"], "Error: Cannot read the value of a"],
-    ["a kind that there is none of", ["list", "things"], 'Error: Cannot list "things": there are sources, workflows, components and streams'],
-    ["a count that is none", ["events", "x", "-n", "abc"], 'Error: Cannot use -n "abc": it wants a whole number from 0 to 1000'],
-    ["a port that is none", ["up", "--port", "x"], 'Error: Cannot use --port "x": it wants a number of at least 0'],
+    ["a kind that there is none of", ["list", "things"], 'Error: Cannot list "things": expected sources, workflows, components or streams'],
+    ["a count that is none", ["events", "x", "-n", "abc"], 'Error: Cannot use -n "abc": expected a whole number from 0 to 1000'],
+    ["a port that is none", ["up", "--port", "x"], 'Error: Cannot use --port "x": expected a number of at least 0'],
   ])("tells what is wrong with %s", async (_title, words, message) => {
     const home = await PdHome.inProcess();
     const result = await home.pd(...words);
@@ -555,21 +559,21 @@ describe("pd", () => {
       [join(file, "x"), ["up", "--detach"]],
     ] as const) {
       const { code, stderr } = await home.pd(...words, "--home", path);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Error: Cannot keep anything in .*\nTry: .*\n\[PD_HOME_UNUSABLE\]\n$/)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Error: Cannot use the folder .*\nTry: .*\n\[PD_HOME_UNUSABLE\]\n$/)]);
     }
   });
 
   it("names the command whose help tells what it takes", async () => {
     const home = await PdHome.inProcess();
-    expect((await home.pd("webhooks", "add", "--x")).stderr).toBe("error: unknown option '--x'\n(pd help webhooks shows what it takes)\n");
-    expect(JSON.parse((await home.pd("events", "--json")).stdout)).toMatchObject({ error: { fix: "pd help events shows what it takes" } });
-    expect((await home.pd("foo")).stderr).toContain("(pd help shows what there is)");
+    expect((await home.pd("webhooks", "add", "--x")).stderr).toBe("error: unknown option '--x'\n(pd help webhooks shows its usage)\n");
+    expect(JSON.parse((await home.pd("events", "--json")).stdout)).toMatchObject({ error: { fix: "pd help events shows its usage" } });
+    expect((await home.pd("foo")).stderr).toContain("(pd help lists the commands)");
   });
 
   it("tells who gives JSON where a file of it is wanted to write it into one", async () => {
     const home = await PdHome.inProcess();
     const { stderr } = await home.pd("deploy", "x.mjs", "--props", '{"a":1}');
-    expect(stderr).toBe('Error: Cannot read {"a":1}: there is no such file\nTry: Write it into a file, and give the name of that\n[PD_FILE_NOT_FOUND]\n');
+    expect(stderr).toBe('Error: Cannot read {"a":1}: the file does not exist\nTry: Write it to a file, and give the name of the file\n[PD_FILE_NOT_FOUND]\n');
   });
 });
 
@@ -586,7 +590,7 @@ describe("the server", () => {
     const first = await home.up();
     const second = await home.pd("up");
     expect(second.code).toBe(1);
-    expect(second.stderr).toContain(`Error: Cannot start on ${home.home}: another server runs on it: process ${first.child.pid} at ${first.apiUrl}`);
+    expect(second.stderr).toContain(`Error: Cannot start on ${home.home}: another server is running on it: process ${first.child.pid} at ${first.apiUrl}`);
   });
 
   it("says which port is taken", async () => {
@@ -617,7 +621,7 @@ describe("the server", () => {
     await home.file("a file", "");
     expect(await home.pd("up", "--home", folder)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`Error: Cannot keep anything in ${folder}: `),
+      stderr: expect.stringContaining(`Error: Cannot use the folder ${folder}: `),
     });
   });
 
@@ -639,7 +643,7 @@ describe("the server", () => {
     const home = await PdHome.make();
     expect(await home.pd("up", "--detach")).toMatchObject({ code: 0, stderr: expect.stringContaining("Started at http://127.0.0.1:") });
     expect(await home.pd("up", "--detach")).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Already running at .*\n$/) });
-    const others = "The server runs with the settings that it was started with: --memory, --keep-events change nothing. To use them, stop it first: pd down\n";
+    const others = "The server is already running: --memory, --keep-events change nothing. To use them, stop it first: pd down\n";
     expect((await home.pd("up", "--detach", "--keep-events", "5", "--memory", "300")).stderr).toMatch(new RegExp(`\n${others}$`));
     expect(await home.json("status")).toMatchObject({ running: true, sources: 0 });
   });
@@ -681,7 +685,8 @@ describe("what cannot be undone", () => {
       ["accounts", "delete", "mine"],
       ["webhooks", "delete", String(id)],
     ];
-    for (const words of commands) expect(await home.pd(...words)).toMatchObject({ code: 2, stderr: expect.stringMatching(/nobody can be asked[^]*--yes/) });
+    for (const words of commands)
+      expect(await home.pd(...words)).toMatchObject({ code: 2, stderr: expect.stringMatching(/the command cannot ask here[^]*--yes/) });
     expect(
       [await home.json("list"), await home.json("stores"), await home.json("accounts"), await home.json("webhooks")].map((list) => Object.keys(list).length),
     ).toEqual([1, 1, 1, 1]);
@@ -698,7 +703,7 @@ describe("pd list", () => {
     const { endpoint_url: url } = await home.json("deploy", componentPath("http-plain.mjs"));
     expect((await home.pd("list")).stdout).toMatch(/NAME +ID +STATE +LAST RUN +EVENTS\/H +ENDPOINT\nhttp-plain +dc_\w+ +active +never +0 +http/);
     await fetch(String(url), { method: "POST", headers: { "content-type": "application/json" }, body: '{"id":1}' });
-    await eventually(async () => / [+-]\d\d:\d\d ok +1 +http/.test((await home.pd("list")).stdout));
+    await eventually(async () => / [+-]\d\d:\d\d succeeded +1 +http/.test((await home.pd("list")).stdout));
     await home.pd("update", "http-plain", "--deactivate");
     expect((await home.pd("list")).stdout).toContain(" off ");
   });
@@ -720,12 +725,12 @@ describe("pd doctor without a server", () => {
     const busy = await home.pd("doctor");
     expect([busy.code, busy.stdout]).toEqual([
       1,
-      expect.stringContaining(`✖ port ${port}: another program listens on it, and the API and the web page want it\n`),
+      expect.stringContaining(`✖ port ${port}: another program listens on it, but the API and the web page need it\n`),
     ]);
     expect(busy.stdout).toMatch(/✔ sqlite: [^]*✔ npm: \d/);
-    expect(busy.stdout).toContain("✔ keyring: not used, as was said");
+    expect(busy.stdout).toContain("✔ keyring: disabled by setting");
     await writeFile(join(home.home, "headwater.db"), "no database".repeat(1000));
-    expect((await home.pd("doctor")).stdout).toMatch(/✖ database: .*headwater\.db is damaged: .*\n {2}pd restore/);
+    expect((await home.pd("doctor")).stdout).toMatch(/✖ database: .*headwater\.db is damaged: .*\n {2}Restore a backup with pd restore/);
     await utimes(join(home.home, "headwater.db"), new Date(), new Date(Date.now() + 3_600_000));
     expect((await home.pd("doctor")).stdout).toContain("✖ clock: it is behind");
   });

@@ -90,7 +90,7 @@ describe("pd dev", () => {
     const { source } = await files(home);
     const session = await startDev(home, [source]);
     await writeFile(source, version("two").replace("./lib.ts", "./more"));
-    await eventually(async () => session.shown().includes("The version before goes on"));
+    await eventually(async () => session.shown().includes("Still running the previous version"));
     await home.file("src/more/index.ts", 'export const end = " from a folder";');
     await home.file("src/more.js", 'export const end = " from a file";');
     await until(session.endpoint, "two from a file");
@@ -105,7 +105,7 @@ describe("pd dev", () => {
     const { source } = await files(home);
     const session = await startDev(home, [source]);
     await writeFile(source, "export default {\n  name: 'x'\n  version: '1' };\n");
-    await eventually(async () => session.shown().includes("The version before goes on"));
+    await eventually(async () => session.shown().includes("Still running the previous version"));
     expect(session.shown()).toMatch(/Error: Cannot build .*\ndev\.ts:3:3: Expected "}" but found "version"\n3 │ {3}version: '1' };\n {6}~~~~~~~\n/);
     expect(await answer(session.endpoint)).toBe("one!");
     await writeFile(source, "throw new Error('while loading');\nexport default {};\n");
@@ -169,7 +169,7 @@ describe("pd dev", () => {
     await until(session.endpoint, "one has appeared");
     execFileSync("mkfifo", [`${lib}.pipe`]);
     await rename(`${lib}.pipe`, lib);
-    await expect.poll(session.shown).toContain("it is no file");
+    await expect.poll(session.shown).toContain("not a regular file");
     await rm(lib);
     await writeFile(lib, 'export const end = " is a file again";');
     await until(session.endpoint, "one is a file again");
@@ -230,7 +230,7 @@ describe("pd dev", () => {
     const refused = await home.pd("dev", other, "--dc", first.id);
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringContaining(`Cannot attach to dev-source (${first.id}): it is "Dev source", and the file is "Other"`),
+      expect.stringContaining(`Cannot attach to dev-source (${first.id}): it runs "Dev source", and the file is "Other"`),
     ]);
     const both = await home.pd("dev", other, "--dc", first.id, "--new");
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("Cannot both attach to a source and deploy another one")]);

@@ -37,18 +37,18 @@ describe("pd fixture", () => {
     const { id, run } = await newest(home, "orders");
     const written = await home.pd("fixture", "orders", id, "--file", file);
     expect([written.code, written.stdout]).toEqual([0, expect.stringContaining(`orders.${run}.json`)]);
-    expect(written.stderr).not.toContain("something else");
+    expect(written.stderr).not.toContain("emitted other events");
     expect(await textsIn(dirname(file))).not.toContain("hush");
     const test = `${dirname(file)}/orders.${run}.test.mjs`;
     expect(await home.pd("test", test)).toMatchObject({ code: 0 });
     await writeFile(file, ORDERS.replace("city: this.city", "city: 'elsewhere'"));
     const failed = await home.pd("test", test);
     expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("elsewhere")]);
-    expect(await home.pd("fixture", run, "--file", file)).toMatchObject({ code: 2, stderr: expect.stringContaining("--force writes it anew") });
+    expect(await home.pd("fixture", run, "--file", file)).toMatchObject({ code: 2, stderr: expect.stringContaining("--force overwrites it") });
     expect(await home.pd("fixture", run, "--file", file, "--force")).toMatchObject({
       code: 0,
       stderr: expect.stringContaining(
-        'emitted something else, since its state was another, or its code: [0].city: "Berlin" on the server, "elsewhere" in the test',
+        'emitted other events, because its state or code was different: [0].city: "Berlin" on the server, "elsewhere" in the test',
       ),
     });
     expect(await home.pd("test", test)).toMatchObject({ code: 0 });
@@ -72,11 +72,11 @@ describe("pd fixture", () => {
     const { id: run } = await home.json("run", "shop");
     expect(asked).toBe(1);
     const refused = await home.pd("fixture", String(run), "--file", file);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`it asks GET ${upstream}/items`)]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`the run calls GET ${upstream}/items`)]);
     expect(asked).toBe(1);
     expect(await home.pd("fixture", String(run), "--file", file, "--record")).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining("Look through the recording"),
+      stderr: expect.stringContaining("Check the recording"),
     });
     expect(asked).toBe(2);
     expect(await home.pd("test", dirname(file))).toMatchObject({ code: 0 });
@@ -129,9 +129,9 @@ describe("pd fixture", () => {
     const random = await home.json("run", "bad", "--event", await home.file("event.json", '{"random":true}'));
     expect(await home.pd("fixture", String(random["id"]), "--file", file)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("does something else each time"),
+      stderr: expect.stringContaining("gives another result"),
     });
-    expect(await home.pd("fixture", String(random["id"]))).toMatchObject({ code: 1, stderr: expect.stringContaining("which file") });
+    expect(await home.pd("fixture", String(random["id"]))).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot find the file of bad") });
     expect(await home.pd("fixture", "inv_none", "--file", file)).toMatchObject({ code: 1, stderr: expect.stringContaining("inv_none") });
     expect(await home.pd("fixture", "bad", "1-99", "--file", file)).toMatchObject({ stdout: "", stderr: expect.stringContaining("1-99") });
   });

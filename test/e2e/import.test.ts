@@ -71,7 +71,7 @@ describe("pd import of a synced repository", () => {
       /^Wants +needs accounts of slack; needs variables REGION/m,
     ])
       expect(stdout).toMatch(line);
-    expect(stdout).toMatch(/^p_aaaaaa1 +source +Listens +Hello, which is imported as well/m);
+    expect(stdout).toMatch(/^p_aaaaaa1 +source +Listens +Hello, also imported/m);
     expect(stdout).toMatch(/^apn_old +account of slack +Wants +nothing yet/m);
     expect(stdout).toMatch(/broken-p_aaaaaa5: .*code\/entry\.js:1/s);
     expect((await home.pd("list", "workflows", "--json")).stdout).toBe("[]\n");
@@ -85,8 +85,8 @@ describe("pd import of a synced repository", () => {
     expect([first.code, results(first.stdout)]).toEqual([1, { Hello: "deployed", Listens: "deployed", Wants: "waits", Off: "deployed", Broken: "failed" }]);
     const { Hello: hello, Wants: wants, Off: off } = reportOf(first.stdout);
     expect(hello?.["endpoints"]).toEqual([{ before: "hi_old001", here: expect.stringMatching(/^http:/) }]);
-    expect(wants?.["todo"]).toEqual(["pd accounts connect slack, then the same command again with --map apn_old=<its name>"]);
-    expect([off?.["active"], off?.["todo"]]).toEqual([false, ["start it when you want it to run: pd update off --activate"]]);
+    expect(wants?.["todo"]).toEqual(["pd accounts connect slack, then run this again with --map apn_old=<its name>"]);
+    expect([off?.["active"], off?.["todo"]]).toEqual([false, ["activate it when it may run: pd update off --activate"]]);
     expect(await readFile(report, "utf8")).toContain('<h2>Wants</h2><p class="waits">not deployed yet</p>');
 
     await home.pd("accounts", "connect", "slack", "--name", "mine", "--field", "token=t");
@@ -139,19 +139,19 @@ describe("pd import of a synced repository", () => {
     expect(refused.code).toBe(2);
     for (const problem of [
       "no workflow here has the id ds_typo",
-      'apn_old is to be "nobody", and no account of slack has this name',
-      'ti_old003 is to be {"cron":"banana"}',
+      'no account of slack has the name "nobody", which was given for apn_old',
+      'invalid schedule {"cron":"banana"} for ti_old003',
     ])
       expect(refused.stderr).toContain(problem);
-    expect((await home.pd("import", path, "--yes", "--report", "none/report.txt")).stderr).toContain("there is no folder none");
+    expect((await home.pd("import", path, "--yes", "--report", "none/report.txt")).stderr).toContain("the folder none does not exist");
     expect((await home.pd("list", "workflows", "--json")).stdout).toBe("[]\n");
   });
 
   it("of what is none says so, and asks before it changes anything", async () => {
     const home = await PdHome.inProcess();
-    expect(await home.pd("import", home.folder)).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no workflow.yaml in it") });
-    expect(await home.pd("import", join(home.folder, "none"))).toMatchObject({ code: 1, stderr: expect.stringContaining("it is not there") });
-    expect(await home.pd("import", await repository(home))).toMatchObject({ code: 2, stderr: expect.stringContaining("nobody can be asked") });
+    expect(await home.pd("import", home.folder)).toMatchObject({ code: 2, stderr: expect.stringContaining("it contains no workflow.yaml") });
+    expect(await home.pd("import", join(home.folder, "none"))).toMatchObject({ code: 1, stderr: expect.stringContaining("it does not exist") });
+    expect(await home.pd("import", await repository(home))).toMatchObject({ code: 2, stderr: expect.stringContaining("the command cannot ask here") });
   });
 });
 
@@ -205,7 +205,7 @@ describe("pd import of a project's ZIP", () => {
     const again = reportOf((await home.pd("import", path, "--yes", "--json")).stdout)["From a ZIP"];
     expect([again?.["result"], again?.["notes"]]).toEqual([
       "updated",
-      expect.arrayContaining([expect.stringContaining("was changed since it was written, and is taken as it is")]),
+      expect.arrayContaining([expect.stringContaining("has changed since it was written, and is used unchanged")]),
     ]);
     expect(await readFile(join(folder, "code/entry.js"), "utf8")).toContain("// mine");
   });
@@ -217,7 +217,7 @@ describe("pd import of a project's ZIP", () => {
     const { stdout } = await home.pd("import", path, "--yes", "--json");
     expect(reportOf(stdout)["From a ZIP"]?.["notes"]).toEqual([
       expect.stringMatching(
-        /team\/p_zip0001\.json: steps\[0\]\.branches is not known here: \[\{"when":"x"\}\]; .*steps\[0\]\.type is not known here: "IfElse".*pd import --explain/,
+        /team\/p_zip0001\.json: steps\[0\]\.branches is not supported: \[\{"when":"x"\}\]; .*steps\[0\]\.type is not supported: "IfElse".*pd import --explain/,
       ),
     ]);
     expect((await home.pd("list", "workflows", "--json")).stdout).toBe("[]\n");
@@ -227,11 +227,11 @@ describe("pd import of a project's ZIP", () => {
     [
       "props that are no JSON",
       { steps: [{ namespace: "code", code_raw: STEP, configured_props_json: "{broken" }] },
-      "steps[0].configured_props_json is no JSON object",
+      "steps[0].configured_props_json is not a JSON object",
     ],
-    ["steps that are no list", { steps: { a: 1 } }, "steps is no list"],
-    ["code that is no text", { steps: [{ namespace: "code", code_raw: { a: 1 } }] }, "steps[0].code_raw is no text"],
-    ["an id that is none", { id: "../x", steps: [] }, "is not the id of a workflow"],
+    ["steps that are no list", { steps: { a: 1 } }, "steps is not a list"],
+    ["code that is no text", { steps: [{ namespace: "code", code_raw: { a: 1 } }] }, "steps[0].code_raw is not text"],
+    ["an id that is none", { id: "../x", steps: [] }, "expected the id of a workflow"],
   ])("leaves a workflow with %s out, and takes the others", async (_name, more, problem) => {
     const home = await PdHome.inProcess();
     const other = { id: "p_zip0009", name: "Other", steps: [{ namespace: "code", code_raw: STEP }] };
@@ -255,7 +255,7 @@ describe("pd import of a project's ZIP", () => {
     [
       "of another schema",
       zipSync({ "manifest.json": strToU8('{"schema":"project-export/2027.01"}') }),
-      'its schema is "project-export/2027.01", and project-export/2026.01 is known here',
+      'expected the schema project-export/2026.01, got "project-export/2027.01"',
     ],
   ])("refuses a file %s", async (_name, bytes, problem) => {
     const home = await PdHome.inProcess();

@@ -58,7 +58,7 @@ describe("pd apply", () => {
     expect(await home.json("subscriptions", "list")).toHaveLength(2);
 
     const again = await home.pd("apply", folder, "--yes");
-    expect(again.stdout).toContain("7 as it is\n");
+    expect(again.stdout).toContain("7 unchanged\n");
     expect(again.stdout).not.toMatch(/^[+~-] /m);
     expect((await home.json("describe", "cities"))["version"]).toBe(source["version"]);
 
@@ -73,7 +73,7 @@ describe("pd apply", () => {
     expect(drifted.stdout).toMatch(/\? webhook wh_\w+ \(not in pd\.yaml; --prune deletes it\)/);
     expect(await home.json("describe", "cities")).toMatchObject({ active: true, configured_props: { city: "Berlin" } });
     expect(await home.json("subscriptions", "list")).toHaveLength(2);
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("7 as it is, 1 not in pd.yaml\n");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("7 unchanged, 1 not in pd.yaml\n");
   });
 
   it("has a workflow listen to what was deleted and deployed again, and tells meanwhile that it hears nothing", async () => {
@@ -87,12 +87,12 @@ describe("pd apply", () => {
     await eventually(async () => Object.values(await home.json("runs", "greet")).length === 1);
     expect(await home.json("describe", "greet")).toMatchObject({ warnings: [] });
     await home.pd("delete", "cities", "--yes");
-    expect(await home.json("describe", "greet")).toMatchObject({ warnings: [expect.stringContaining("cities, whose events begin its runs, was deleted")] });
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("~ workflow greet\n    ~ trigger cities: it hears nothing of it\n");
+    expect(await home.json("describe", "greet")).toMatchObject({ warnings: [expect.stringContaining("cities, whose events start its runs, was deleted")] });
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("~ workflow greet\n    ~ trigger cities: not subscribed yet\n");
     await home.pd("run", "cities");
     await eventually(async () => Object.values(await home.json("runs", "greet")).length === 2);
     expect(await home.json("describe", "greet")).toMatchObject({ warnings: [] });
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("2 as it is\n");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("2 unchanged\n");
   });
 
   it("takes a secret list whose members are variables", async () => {
@@ -102,7 +102,7 @@ describe("pd apply", () => {
     const folder = await folderWith(home, 'sources:\n  l: { component: ./l.mjs, props: { tokens: ["${env:ONE}", "${env:ONE}"] } }\n', { "l.mjs": code });
     expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("+ source l") });
     await folderWith(home, 'sources:\n  l: { component: ./l.mjs, props: { tokens: ["${env:ONE}", "open"] } }\n');
-    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("holds the secret tokens itself") });
+    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("contains the value of the secret tokens") });
   });
 
   it("takes a source over that was made by hand, and takes values away that the file does not have", async () => {
@@ -122,10 +122,10 @@ describe("pd apply", () => {
     const literal = await folderWith(home, "sources:\n  mine: { component: ./poller.mjs, props: { token: very-secret-0 } }\n", { "poller.mjs": WITH_SECRET });
     expect(await home.pd("apply", literal, "--yes")).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/holds the secret token itself[^]*\$\{env:TOKEN\}/),
+      stderr: expect.stringMatching(/contains the value of the secret token[^]*\$\{env:TOKEN\}/),
     });
     await folderWith(home, 'sources:\n  mine: { component: ./poller.mjs, props: { token: "${env:NO_SUCH}", city: "${env:NOR_THIS}" } }\n');
-    expect((await home.pd("apply", literal, "--yes")).stderr).toContain("variables that are not set: NO_SUCH, NOR_THIS");
+    expect((await home.pd("apply", literal, "--yes")).stderr).toContain("variables are not set: NO_SUCH, NOR_THIS");
     await folderWith(home, 'sources:\n  mine: { component: ./poller.mjs, props: { token: "${env:POLLER_TOKEN}" }, env: { KEY: "${env:POLLER_TOKEN}" } }\n');
     const applied = await home.pd("apply", literal, "--yes");
     expect(applied.code).toBe(0);
@@ -135,7 +135,7 @@ describe("pd apply", () => {
     expect(JSON.stringify([applied, changed])).not.toContain("very-secret");
     const exported = await home.json("describe", "mine");
     expect(JSON.stringify(exported)).not.toContain("very-secret");
-    expect((await home.pd("apply", literal, "--yes")).stdout).toContain("1 as it is\n");
+    expect((await home.pd("apply", literal, "--yes")).stdout).toContain("1 unchanged\n");
   });
 
   it("keeps values of props as they are written, and rounds none", async () => {
@@ -147,7 +147,7 @@ describe("pd apply", () => {
       const folder = await folderWith(home, project(`city: ${text}, ids: [ ${text} ], limit: 0x10, rest: { n: 1.10 }`), { "poller.mjs": code });
       expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 0 });
       expect(await home.json("describe", "props")).toMatchObject({ configured_props: { city: text, ids: [text], limit: 16, rest: { n: 1.1 } } });
-      expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
+      expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 unchanged\n");
     }
     for (const props of ["rest: { n: 12345678901234567890 }", "limit: 12345678901234567890"]) {
       const refused = await home.pd("apply", await folderWith(home, project(props), { "poller.mjs": code }), "--yes");
@@ -166,13 +166,13 @@ describe("pd apply", () => {
     await writeFile(join(folder, "pd.yaml"), project(", allow_run: true, max_concurrency: 2"));
     await home.pd("apply", folder, "--yes", "--allow-run", "cities");
     // Granted rights need no new consent.
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 unchanged\n");
     expect(await home.json("describe", "cities")).toMatchObject({ allow_run: true, max_concurrency: 2 });
     await writeFile(join(folder, "pd.yaml"), project(""));
     await home.pd("apply", folder, "--yes");
     const record = await home.json("describe", "cities");
     expect([record["allow_run"], record["max_concurrency"]]).toEqual([undefined, undefined]);
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 unchanged\n");
   });
 
   it("gives a workflow the limits of the file, asks before it lets it load native code, and takes back what is not in the file any more", async () => {
@@ -184,7 +184,7 @@ describe("pd apply", () => {
     const given = await home.pd("apply", folder, "--yes", "--allow-addons", "greet");
     expect(given.stdout).toContain("! may load native code of packages");
     expect(await home.json("describe", "greet")).toMatchObject({ allow_addons: true, memory_mb: 512, timeout_seconds: 5 });
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 unchanged\n");
     await home.pd("export", "--into", join(home.folder, "copy"));
     expect(await readFile(join(home.folder, "copy", "pd.yaml"), "utf8")).toMatch(/allow_addons: true\n +memory_mb: 512\n +timeout_seconds: 5\n/);
     await writeFile(join(folder, "pd.yaml"), project(", memory_mb: 300"));
@@ -213,7 +213,7 @@ workflows:
       "! reads your variable AWS_SECRET_ACCESS_KEY, as prop city",
       "! gets the environment variable NODE_ENV",
       "! reads your variable AWS_SECRET_ACCESS_KEY, as env KEY",
-      "! gets the events of cities",
+      "! receives the events of cities",
     ];
     const planned = await home.pd("apply", folder, "--dry-run");
     for (const right of rights) expect(planned.stdout).toContain(right);
@@ -225,7 +225,7 @@ workflows:
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-run cities") });
     expect(await home.json("list")).toEqual([]);
     await writeFile(join(folder, "poller.mjs"), poller("one"));
-    expect((await home.pd("apply", folder, "--yes", "--allow-run", "citys")).stderr).toContain("nothing of this name");
+    expect((await home.pd("apply", folder, "--yes", "--allow-run", "citys")).stderr).toContain("nothing in the plan has this name");
     expect((await home.pd("apply", folder, "--yes", "--allow-run", "cities")).code).toBe(0);
     const again = await home.pd("apply", folder, "--yes", "--allow-run", "cities");
     expect(again.stdout).not.toContain("!");
@@ -243,7 +243,7 @@ webhooks:
 `;
     const refused = await home.pd("apply", await folderWith(home, file, {}), "--dry-run");
     expect(refused.stderr).not.toContain("of-the-user");
-    for (const place of ["line 2: sources.cities.component cannot hold a variable", "line 2: sources.cities.name", "line 4: webhooks.team.description"])
+    for (const place of ["line 2: sources.cities.component cannot contain a variable", "line 2: sources.cities.name", "line 4: webhooks.team.description"])
       expect(refused.stderr).toContain(place);
     expect(refused.stderr).not.toContain("webhooks.team.url cannot");
   });
@@ -264,7 +264,7 @@ webhooks:
     const folder = await folderWith(home, "sources:\n  cities: { component: ./poller.mjs }\n", { "poller.mjs": poller("one") });
     await home.pd("deploy", join(folder, "poller.mjs"), "--name", "other");
     const refused = await home.pd("apply", folder, "--prune");
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("nobody can be asked") });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("the command cannot ask here") });
     expect(await home.json("list")).toHaveLength(1);
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("? source other");
     expect(await home.json("list")).toHaveLength(2);
@@ -305,17 +305,17 @@ webhooks:
   it.each([
     [
       "sources:\n  cities:\n    componnent: ./poller.mjs\n",
-      /line 3: sources\.cities\.component: is missing[^]*line 3: sources\.cities: nothing is called "componnent" \(did you mean component\?\) here/,
+      /line 3: sources\.cities\.component: is missing[^]*line 3: sources\.cities: unknown name "componnent" \(did you mean component\?\)/,
     ],
-    ["sources:\n  - cities\n", /line 2: sources: wants an object, not a list/],
-    ["sources:\n  Big Name: { component: x.mjs }\n", /line 2: sources\.Big Name: wants a slug/],
+    ["sources:\n  - cities\n", /line 2: sources: expected an object, got a list/],
+    ["sources:\n  Big Name: { component: x.mjs }\n", /line 2: sources\.Big Name: expected a slug/],
     ["sources: {\n", /line \d: /],
-    ["sources:\n  cities: { component: ./nowhere.mjs }\n", /nowhere\.mjs: there is no such file/],
+    ["sources:\n  cities: { component: ./nowhere.mjs }\n", /nowhere\.mjs: the file does not exist/],
     [
       "sources:\n  cities: { component: ./poller.mjs, deliver_to: [teem] }\nwebhooks: { team: { url: 'https://x.example.com' } }\n",
-      /"teem": no webhook, source or workflow is called so \(did you mean team\?\)/,
+      /"teem": no webhook, source or workflow has this name \(did you mean team\?\)/,
     ],
-    ["sources:\n  cities: { component: ./poller.mjs, props: { shop: 'account:mine' } }\n", /there is no account "mine"/],
+    ["sources:\n  cities: { component: ./poller.mjs, props: { shop: 'account:mine' } }\n", /the account "mine" does not exist/],
   ])("refuses %j, naming what and where", async (text, problem) => {
     const home = await PdHome.inProcess();
     const folder = await folderWith(home, text, { "poller.mjs": poller("one", 'shop: { type: "app", app: "shop", optional: true }') });
@@ -330,7 +330,7 @@ webhooks:
     await home.pd("publish", await home.file("tick.mjs", 'export default { name: "Tick", key: "Tick", version: "0.0.1", type: "source", run() {} };'));
     const folder = await folderWith(home, "sources:\n  tick: { component: Tick }\n");
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 to create");
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 unchanged");
     // Different code under the same key and version.
     await home.pd(
       "update",
@@ -369,12 +369,12 @@ describe("what the server keeps in another form", () => {
     const home = await PdHome.inProcess({ GREET_KEY: "one" });
     const folder = await folderWith(home, text, { "c.mjs": poller("one", props), ...WORKFLOW });
     expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 0 });
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("\n1 as it is\n");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("\n1 unchanged\n");
     await home.pd("export", "--into", "out");
-    expect((await home.pd("apply", "out", "--yes")).stdout).toContain("\n1 as it is\n");
+    expect((await home.pd("apply", "out", "--yes")).stdout).toContain("\n1 unchanged\n");
   });
 
-  it("is changed when a member is taken out, and when a workflow's variable holds something else", async () => {
+  it("is changed when a member is taken out, and when a workflow's variable exists with other content", async () => {
     const home = await PdHome.inProcess();
     const text = (opts: string, key: string): string =>
       `sources:\n  mine: { component: ./c.mjs, props: { opts: ${opts}, timer: { cron: "0 8 * * *"${opts.includes("b") ? ", timezone: Europe/Berlin" : ""} } } }\nworkflows:\n  greet: { folder: ./greet, env: { KEY: ${key} } }\n`;
@@ -385,7 +385,7 @@ describe("what the server keeps in another form", () => {
     expect(stdout).toContain('~ prop opts: {"a":1,"b":2} → {"a":1}');
     expect(stdout).toContain("~ prop timer");
     expect(stdout).toContain("~ env KEY: …");
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("2 as it is\n");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("2 unchanged\n");
   });
 });
 
@@ -401,12 +401,12 @@ describe("what must not be lost or shown by pd apply", () => {
     const [webhook] = Object.values(await home.json("webhooks"));
     const id = String(Object(webhook)["id"]);
     await home.pd("subscriptions", "create", "old", id, "--channel", "$errors");
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("3 as it is\n");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("3 unchanged\n");
     await folderWith(home, "webhooks: { team: { url: 'https://team.example.com/' } }\nsources:\n  renamed: { component: ./bad.mjs }\n", {
       "bad.mjs": poller("one").replace("run()", 'hooks: { deploy() { throw new Error("not today"); } }, run()'),
     });
     const applied = await home.pd("apply", folder, "--prune", "--yes");
-    expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining("Not deleted: source old, since something before it failed")]);
+    expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining("Not deleted: source old, because an earlier step failed")]);
     expect(await home.json("list")).toMatchObject([{ name_slug: "old" }]);
   });
 
@@ -415,7 +415,7 @@ describe("what must not be lost or shown by pd apply", () => {
     const folder = await folderWith(home, "sources:\n  mine: { component: ./c.mjs }\n", { "c.mjs": poller("one") });
     await home.pd("apply", folder, "--yes");
     await folderWith(home, "sources:\n  mine: { component: ./c.mjs, props: { token: very-secret-2 } }\n", { "c.mjs": WITH_SECRET });
-    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("holds the secret token itself") });
+    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("contains the value of the secret token") });
     await folderWith(
       home,
       'sources:\n  mine: { component: ./c.mjs, props: { token: "${env:TOK}", city: "in ${env:TOK}" } }\nwebhooks: { team: { url: "https://x.example.com/${env:TOK}" } }\n',
@@ -437,7 +437,7 @@ describe("what must not be lost or shown by pd apply", () => {
     expect((await home.pd("export", "--into", "out")).stderr).toContain("_3B_A_B");
     expect(await readFile(join(home.folder, "out", "pd.yaml"), "utf8")).toContain("$${env:HOME_OF_TEST}");
     await folderWith(home, 'sources:\n  3b: { component: ./c.mjs, props: { city: "${env:MY-VAR}" } }\n');
-    expect((await home.pd("apply", folder, "--yes")).stderr).toContain("variables that are not set: MY-VAR");
+    expect((await home.pd("apply", folder, "--yes")).stderr).toContain("variables are not set: MY-VAR");
   });
 });
 
@@ -448,7 +448,7 @@ describe("pd export", () => {
     await home.pd("deploy", await home.file("odd.mjs", code), "--prop", "constructor=1", "--prop", "valueOf=2");
     await home.pd("export", "--into", "out");
     expect(parse(await readFile(join(home.folder, "out", "pd.yaml"), "utf8")).sources.odd.props).toEqual({ constructor: "1", valueOf: "2" });
-    expect((await home.pd("apply", "out", "--yes")).stdout).toContain("1 as it is\n");
+    expect((await home.pd("apply", "out", "--yes")).stdout).toContain("1 unchanged\n");
     await home.pd("delete", "odd", "--yes");
     expect((await home.pd("apply", "out", "--yes")).code).toBe(0);
   });
@@ -459,7 +459,7 @@ describe("pd export", () => {
     await mkdir(join(home.folder, "mine"));
     await mkdir(join(home.folder, "out"));
     await symlink(join(home.folder, "mine"), join(home.folder, "out", "poller"));
-    expect(await home.pd("export", "--into", "out")).toMatchObject({ code: 2, stderr: expect.stringContaining("lies outside of") });
+    expect(await home.pd("export", "--into", "out")).toMatchObject({ code: 2, stderr: expect.stringContaining("is outside of") });
     expect(await readdir(join(home.folder, "mine"))).toEqual([]);
   });
 
@@ -477,12 +477,12 @@ describe("pd export", () => {
     const names = await readdir(out, { recursive: true });
     const texts = await Promise.all(names.filter((name) => /\.\w+$/.test(name)).map((name) => readFile(join(out, name), "utf8")));
     expect(texts.join()).not.toContain("very-secret");
-    expect((await home.pd("apply", out, "--yes")).stdout).toContain("8 as it is\n");
+    expect((await home.pd("apply", out, "--yes")).stdout).toContain("8 unchanged\n");
 
     const other = await PdHome.inProcess({ MINE_TOKEN: "very-secret-1" });
     const applied = await other.pd("apply", out, "--yes");
     expect(applied.code).toBe(0);
-    expect((await other.pd("apply", out)).stdout).toContain("8 as it is\n");
+    expect((await other.pd("apply", out)).stdout).toContain("8 unchanged\n");
     expect(await other.json("describe", "cities")).toMatchObject({ configured_props: { city: "Berlin" } });
 
     // Bound ids of the workflow's file are exported. Settings that the file cannot express are reported.
@@ -495,14 +495,14 @@ describe("pd export", () => {
     expect(await home.pd("deploy", join(home.folder, "bound"), ...stand)).toMatchObject({ code: 0 });
     await home.pd("subscribe", "dc_*", "https://all.example.com/hook");
     const told = await home.pd("export", "--into", "bound-out");
-    expect(told.stderr.match(/Warning: .*/g)).toEqual([expect.stringMatching(/ listens to dc_\*, which pd.yaml cannot say/)]);
+    expect(told.stderr.match(/Warning: .*/g)).toEqual([expect.stringMatching(/ listens to dc_\*, which pd.yaml cannot express/)]);
     const { workflows } = parse(await readFile(join(home.folder, "bound-out", "pd.yaml"), "utf8"));
     expect(workflows.bound).toMatchObject({ sources: { dc_elsewhere: "cities" }, schedules: { ti_elsewhere: { cron: "0 9 * * *" } } });
-    expect((await home.pd("apply", join(home.folder, "bound-out"))).stdout).toContain("= workflow bound (nothing changes)\n");
+    expect((await home.pd("apply", join(home.folder, "bound-out"))).stdout).toContain("= workflow bound (unchanged)\n");
 
     expect(await home.pd("export", "--into", "/proc/nowhere/below")).toMatchObject({ code: 1, stderr: expect.stringContaining("/proc/nowhere") });
     await writeFile(join(out, "pd.yaml"), "# mine\n");
-    expect(await home.pd("export", "--into", "out")).toMatchObject({ code: 2, stderr: expect.stringContaining("holds something else") });
+    expect(await home.pd("export", "--into", "out")).toMatchObject({ code: 2, stderr: expect.stringContaining("exists with other content") });
     expect(await home.pd("export", "quiet", "--into", "out", "--force")).toMatchObject({ code: 0 });
     expect(Object.keys(parse(await readFile(join(out, "pd.yaml"), "utf8")).sources)).toEqual(["quiet"]);
     expect(await home.pd("export", "nobody", "--into", "out2")).toMatchObject({ code: 1, stderr: expect.stringContaining("nobody") });

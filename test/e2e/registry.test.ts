@@ -51,12 +51,12 @@ describe("components by key", () => {
     const folder = await checkout(home, "checkout");
     await home.pd("registry", "remove", "pipedream");
     await home.pd("registry", "add", folder, "--name", "mine");
-    const told = `Components of mine are not found: there is no folder ${folder}`;
-    expect((await home.pd("registry", "search", "order")).stderr).not.toContain("not found");
+    const told = `Cannot find components of mine: the folder ${folder} does not exist`;
+    expect((await home.pd("registry", "search", "order")).stderr).not.toContain("Cannot find");
     await rename(folder, `${folder}-away`);
     expect((await home.pd("registry", "search", "order")).stderr).toContain(told);
     expect((await home.pd("registry", "list")).stderr).toContain(told);
-    expect((await home.pd("doctor")).stdout).toContain(`registry mine: its components are not found: there is no folder ${folder}`);
+    expect((await home.pd("doctor")).stdout).toContain(`registry mine: its components cannot be found: the folder ${folder} does not exist`);
     await rename(`${folder}-away`, folder);
     expect(await home.json("registry", "list")).toEqual([{ name: "mine", kind: "folder", location: folder }]);
   });
@@ -68,7 +68,7 @@ describe("components by key", () => {
     await home.pd("registry", "add", await checkout(home, "elsewhere/pipedream", "0.0.2"));
     const missing = await home.pd("deploy", "shop-new-orders", "--no-prompt");
     expect(missing.stderr).toMatch(
-      /pd registry search shop finds others\. One that lies in a checkout or a Git repository is found after pd registry add <folder or Git address>/,
+      /Find others with pd registry search shop\. For one in a checkout or Git repository, first use pd registry add <folder or Git address>/,
     );
     expect((await home.pd("registry", "add", folder)).stdout).toBe("Added acme-pipedream (folder, 2 components)\n");
     expect((await home.pd("registry", "add", folder)).stdout).toBe("Added pipedream-2 (folder, 2 components)\n");
@@ -106,7 +106,7 @@ describe("components by key", () => {
     const folder = await checkout(home, "checkout");
     await home.pd("registry", "add", folder);
     await home.json("deploy", "shop-new-order", "--prop", "size=s", "--import", await home.file("early.mjs", "globalThis.early = 1;"));
-    expect((await home.pd("update", "new-order", "--latest")).stderr).toContain("new-order runs the newest code already (version 0.0.1)");
+    expect((await home.pd("update", "new-order", "--latest")).stderr).toContain("new-order already runs the newest code (version 0.0.1)");
     // The other requested changes still apply.
     const renamed = await home.json("update", "new-order", "--latest", "--prop", "size=l", "--yes");
     expect(renamed).toMatchObject({ component_version: "0.0.1", configured_props: { size: "l" } });
@@ -128,7 +128,7 @@ describe("components by key", () => {
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("Give one of --code and --latest")]);
     const given = await home.file("own.mjs", 'export default { name: "own", version: "1", run() {} };');
     await home.json("deploy", given);
-    expect((await home.pd("update", "own", "--latest")).stderr).toContain("came from no registry, address or published key");
+    expect((await home.pd("update", "own", "--latest")).stderr).toContain("did not come from a registry, an address or a published key");
   });
 
   it("come from Git with their commit, and from tarballs; what cannot be fetched is not added", async () => {
@@ -171,7 +171,7 @@ describe("components by key", () => {
     const published = await home.pd("publish", await file("0.0.1"));
     expect(published.stdout).toMatch(/^ID +NAME +VERSION +PUBLISHED +KEY\nsc_\w+ +One +0\.0\.1 +just now +mine-one\n$/);
     expect(JSON.parse((await home.pd("publish", await file("0.0.1"), "--json")).stdout)).toMatchObject({
-      error: { code: "PD_CONFLICT", message: expect.stringContaining("version 0.0.1 is published already") },
+      error: { code: "PD_CONFLICT", message: expect.stringContaining("version 0.0.1 is already published") },
     });
     expect(await home.json("publish", await file("0.0.2"))).toMatchObject({ key: "mine-one", version: "0.0.2" });
     expect(await home.json("deploy", "mine-one")).toMatchObject({ component_version: "0.0.2" });
@@ -194,7 +194,7 @@ describe("components by key", () => {
     const steps = ["action_demo", "action_demo@0.0.1", "action_demo@0.0.9"].map((uses, index) => `- namespace: s${index}\n  uses: ${uses}\n`);
     await home.file("flow/workflow.yaml", `schema: workflow/2022.04\nname: Flow\nsteps:\n${steps.join("")}`);
     const deployed = await home.pd("deploy", join(home.folder, "flow"));
-    expect(deployed.stderr).toContain("step s2 asks for action_demo@0.0.9, which is neither published here nor the newest of a registry: 0.0.2 is taken");
+    expect(deployed.stderr).toContain("step s2 uses action_demo@0.0.9, which is neither published here nor the newest in a registry: using 0.0.2");
     expect((await home.pd("unpublish", "component", "action_demo")).code).toBe(0);
     const { id } = await home.json("run", "flow");
     const shown = (await home.pd("runs", String(id))).stdout;
@@ -249,7 +249,7 @@ describe("pd dev", () => {
     await home.json("deploy", path, "--import", "./mock.mjs");
     await home.pd("run", "s");
     expect(await payloads(home, "s")).toEqual([41]);
-    expect((await home.pd("describe", "s")).stdout).toMatch(/^loaded before it: +mock\.mjs$/m);
+    expect((await home.pd("describe", "s")).stdout).toMatch(/^imports: +mock\.mjs$/m);
     const session = home.spawn(["dev", path, "--dc", "s", "--import", "./mock.mjs"]);
     await untilOutput(session, (text) => text.includes("Ready for updates!"));
     await home.file("source.mjs", 'const answer = globalThis.answer; export default { name: "S", version: "2", run() { this.$emit(answer + 1); } };');

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { lstat, readFile, rename, stat, symlink } from "node:fs/promises";
+import { lstat, readFile, readdir, rename, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";

@@ -66,14 +66,14 @@ describe("pd with a workflow's folder", () => {
     const again = await home.pd("rerun", run);
     expect([again.code, again.stdout]).toEqual([
       0,
-      expect.stringMatching(/again after run_\w+[\s\S]*✔ first .* as in run_\w+[\s\S]*✔ second[\s\S]*\$return_value: 21/),
+      expect.stringMatching(/rerun of run_\w+[\s\S]*✔ first .* as in run_\w+[\s\S]*✔ second[\s\S]*\$return_value: 21/),
     ]);
     expect((await home.pd("retry", "test-flow", "--state", "failed", "--dry")).stderr).toContain("1 would succeed");
-    expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--dry")).stderr).toContain("No runs are cancelled");
-    expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--go")).stdout).toMatch(/^0 runs begin again/);
-    expect((await home.pd("retry", "test-flow", "--state", "failed", "--failed", "--since", "1h", "--go")).stdout).toMatch(/^1 run begins again/);
+    expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--dry")).stderr).toContain("No cancelled runs");
+    expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--go")).stdout).toMatch(/^Started 0 runs again/);
+    expect((await home.pd("retry", "test-flow", "--state", "failed", "--failed", "--since", "1h", "--go")).stdout).toMatch(/^Started 1 run again/);
     expect((await home.pd("versions", "test-flow", "1")).stdout).toContain("-export default");
-    expect((await home.pd("rollback", "test-flow")).stdout).toContain("from version 2: it runs version 3, which is 1 again");
+    expect((await home.pd("rollback", "test-flow")).stdout).toContain("from version 2: it runs version 3, the same as 1");
   });
 
   it("says which accounts of elsewhere are missing, maps them once, and remembers", async () => {
@@ -90,7 +90,7 @@ describe("pd with a workflow's folder", () => {
     expect((await home.pd("deploy", folder)).code).toBe(0);
     expect((await home.pd("run", "test-flow")).stdout).toContain("$return_value: 3");
     const deleted = await home.pd("accounts", "delete", "two", "--yes");
-    expect(deleted.stderr).toContain("test-flow would lose it");
+    expect(deleted.stderr).toContain("used by test-flow");
   });
 });
 
@@ -117,7 +117,7 @@ describe("pd deploy with ids of elsewhere in the file", () => {
     expect(JSON.parse((await home.pd("stores", "show", "people")).stdout)).toEqual({ who: "two" });
     expect(await home.pd("deploy", folder, "--map", "hi_x=y")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('"hi_x" is no id that something here can stand for'),
+      stderr: expect.stringContaining('"hi_x" is not an id that can be mapped'),
     });
     const told = "Warning: the file of test-flow has no ds_other: its ids are apn_elsewhere, ds_elsewhere, ti_when\n";
     for (const words of [
@@ -125,7 +125,7 @@ describe("pd deploy with ids of elsewhere in the file", () => {
       ["deploy", folder],
     ])
       expect((await home.pd(...words, "--map", "ds_other=x")).stderr).toContain(told);
-    expect((await home.pd("list")).stderr + (await home.pd("list")).stdout).toContain("No sources, but workflows: pd list workflows");
+    expect((await home.pd("list")).stderr + (await home.pd("list")).stdout).toContain("No sources, only workflows: pd list workflows");
   });
 });
 
@@ -139,7 +139,7 @@ describe("limits of a workflow", () => {
       return [memory_mb, timeout_seconds, allow_addons];
     };
     expect(await limits()).toEqual([512, 1.5, true]);
-    expect((await home.pd("describe", "test-flow")).stdout).toMatch(/seconds a step: +1\.5\nMB of each process: +512\nmay load native code: +yes\n/);
+    expect((await home.pd("describe", "test-flow")).stdout).toMatch(/seconds per step: +1\.5\nMB per process: +512\nmay load native code: +yes\n/);
     await home.pd("update", "test-flow", "--memory", "none", "--timeout", "7");
     expect(await limits()).toEqual([undefined, 7, true]);
     await home.pd("update", "test-flow", "--timeout", "none", "--allow-addons", "false");
@@ -151,12 +151,12 @@ describe("limits of a workflow", () => {
     const folder = await folderOf(home, workflowOf({ a: codeStep("return 1;") }));
     const component = await home.file("c.mjs", 'export default defineComponent({ name: "c", version: "0.0.1", run() {} });');
     const wrong: [string[], string][] = [
-      [["deploy", folder, "--memory", "much"], 'Cannot read --memory "much": it wants megabytes'],
-      [["deploy", folder, "--memory", "8"], 'Cannot read --memory "8": it wants megabytes'],
-      [["deploy", folder, "--timeout", "-1"], 'Cannot read --timeout "-1": it wants seconds'],
-      [["deploy", folder, "--allow-addons", "yes"], 'Cannot read --allow-addons "yes": it wants true or false'],
+      [["deploy", folder, "--memory", "much"], 'Cannot read --memory "much": expected a whole number of megabytes'],
+      [["deploy", folder, "--memory", "8"], 'Cannot read --memory "8": expected a whole number of megabytes'],
+      [["deploy", folder, "--timeout", "-1"], 'Cannot read --timeout "-1": expected a number of seconds'],
+      [["deploy", folder, "--allow-addons", "yes"], 'Cannot read --allow-addons "yes": expected true or false'],
       [["deploy", component, "--memory", "512"], "Cannot use --memory: it is for workflows, and"],
-      [["run-action", component, "--timeout", "none"], "Cannot use --timeout none: nothing has been set"],
+      [["run-action", component, "--timeout", "none"], "Cannot use --timeout none: only an existing limit can be removed"],
     ];
     for (const [words, told] of wrong) expect(await home.pd(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(told) });
     expect(await home.json("list", "workflows")).toEqual([]);
@@ -194,9 +194,9 @@ describe("pd config smtp", () => {
     );
     await home.pd("run", "test-flow");
     expect(smtp.received).toMatchObject([{ login: "me@example.com s3cret", to: "you@example.com" }]);
-    expect((await home.pd("config", "smtp", "--off")).stderr).toContain("No mail is sent any more");
+    expect((await home.pd("config", "smtp", "--off")).stderr).toContain("Stopped sending mail");
     const run = await home.pd("run", "test-flow");
-    expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/! mail [^\n]*\n +e-mail not sent: no SMTP server is set up/)]);
+    expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/! mail [^\n]*\n +e-mail not sent: no SMTP server is configured/)]);
     for (const wrong of [["mail.example.com", "--to", "a@b"], ["smtp://x"], ["smtp://x", "--to", "a@b", "--security", "some"]])
       expect(await home.pd("config", "smtp", ...wrong)).toMatchObject({ code: 2, stderr: expect.stringContaining("as an SMTP server: ") });
   });
@@ -326,13 +326,13 @@ describe("pd dev with a workflow's folder", () => {
     await home.file("flow/second/entry.js", codeStep("return 'new';"));
     await shows('+ third {"$return_value":"new!"}');
     expect(stdout()).toMatch(
-      /again after run_\w+ .*\n {2}= first \(not run again\)\n {2}- second .*"old".*\n {2}\+ second .*"new".*\n {2}- third .*\n {2}\+ third/,
+      /rerun of run_\w+ .*\n {2}= first \(not run again\)\n {2}- second .*"old".*\n {2}\+ second .*"new".*\n {2}- third .*\n {2}\+ third/,
     );
     // An editor truncates a file before it writes it.
     await home.file("flow/second/entry.js", "");
     await new Promise((done) => setTimeout(done, 60));
     await home.file("flow/second/entry.js", "export default {");
-    await shows("The version before goes on");
+    await shows("Still running the previous version");
     expect(stderr()).toContain("PD_BUILD_FAILED");
     expect(stderr()).not.toContain("PD_NOT_A_COMPONENT");
     const closed = once(child, "close");
@@ -352,7 +352,7 @@ describe("pd dev with a workflow's folder, whose files come and go", () => {
     await shows("Ready for updates!");
     await home.pd("run", "test-flow");
     await rm(join(folder, "lib", "text.js"));
-    await shows("The version before goes on");
+    await shows("Still running the previous version");
     await home.file("flow/lib/text.js", 'export default "two";');
     await shows('+ only {"$return_value":"two"}');
     await mkdir(join(folder, "more"));

@@ -49,7 +49,7 @@ describe("an account", () => {
     expect(await source.payloads()).toEqual(["1"]);
     await expect(server.deploy(SOURCE, { props: { demo: "nobody" } })).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
-      message: expect.stringContaining("demo wants the id or name of an account of demo that is connected"),
+      message: expect.stringContaining("demo must be the id or name of a connected account of demo"),
     });
     await expect(connected(server, "no app", { a: "1" })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
     await expect(connected(server, "demo", {})).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
@@ -67,10 +67,10 @@ describe("an account", () => {
     expect(app.requests[0]).toMatchObject({ path: "/me?key=k/1", authorization: "Key me:k/1" });
     expect(await test(address)).toEqual({ verdict: "refused", asked, reason: `${asked} answered with status 401` });
     expect(await test(address)).toEqual({ verdict: "unclear", asked, reason: `${asked} answered with status 500` });
-    expect(await test(address)).toMatchObject({ verdict: "unclear", reason: expect.stringContaining(`${asked} cannot be asked: other side closed`) });
-    expect(await test(`${app.url}/{nothing}`)).toEqual({ verdict: "unknown", reason: "to ask demo, its field nothing is wanted" });
+    expect(await test(address)).toMatchObject({ verdict: "unclear", reason: expect.stringContaining(`the request to ${asked} failed: other side closed`) });
+    expect(await test(`${app.url}/{nothing}`)).toEqual({ verdict: "unknown", reason: "a request to demo needs its field nothing" });
     expect(await server.api.post("/v1/accounts/demo/test", {})).toMatchObject({
-      data: { verdict: "unknown", reason: expect.stringContaining("what to ask demo") },
+      data: { verdict: "unknown", reason: expect.stringContaining("no test request of demo") },
     });
     // URLs and headers may contain keys, so messages show only the names of the fields.
     await server.api.put("/v1/accounts/demo", { credentials: { api_key: "hush\nhush", user: "me" } });
@@ -78,7 +78,7 @@ describe("an account", () => {
     expect(await test(app.url, { "x-key": "{api_key}" })).toEqual({
       verdict: "unclear",
       asked: app.url,
-      reason: `${app.url} cannot be asked: an address or a header with these fields in it cannot be sent`,
+      reason: `the request to ${app.url} failed: the address or a header is not valid with these fields`,
     });
     for (const url of ["https://{api_key}:x@example.com/me", "https://{user} {api_key}/x"])
       await expect(test(url)).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: expect.not.stringMatching(/hush|example.com\/me:x/) });
@@ -103,7 +103,7 @@ describe("an account", () => {
     await writeFile(join(folder, "plain.mjs"), source("shop-a", "props: { shop }"));
     await writeFile(join(folder, "sized.mjs"), source("shop-b", 'props: { shop, size: { propDefinition: [shop, "size"] } }'));
     await server.api.post("/v1/registries", { name: "r", kind: "folder", location: folder });
-    expect(await test()).toEqual({ verdict: "accepted", reason: "shop-b has listed 2 choices of size" });
+    expect(await test()).toEqual({ verdict: "accepted", reason: "shop-b listed 2 choices of size" });
     await server.api.put("/v1/accounts/shop", { credentials: { api_key: "wrong" } });
     expect(await test()).toEqual({ verdict: "refused", reason: expect.stringMatching(/^shop-b: Cannot list the options of size: .*status code 401/) });
   });
@@ -138,7 +138,7 @@ describe("an account", () => {
     const server = await TestServer.inMemory();
     const { id } = await connected(server, "demo", { api_key: "k" });
     const source = await server.deploy(SOURCE, { props: { demo: "demo" } });
-    await expect(server.api.delete("/v1/accounts/demo")).rejects.toMatchObject({ code: "PD_CONFLICT", message: expect.stringContaining("uses would lose it") });
+    await expect(server.api.delete("/v1/accounts/demo")).rejects.toMatchObject({ code: "PD_CONFLICT", message: expect.stringContaining("used by uses") });
     await server.api.delete("/v1/accounts/demo?force=true");
     expect(await source.run({})).toMatchObject({ outcome: "threw", message: expect.stringContaining(`${String(id)} was deleted`) });
     await connected(server, "demo", { api_key: "new" }, "next");

@@ -64,7 +64,7 @@ describe("an action", () => {
     expect(received).toEqual([`POST /in?q=1 Basic ${Buffer.from("u:p").toString("base64")} {"a":1}`]);
     expect(done["sends"]).toMatchObject([
       { to: "http", status: 202 },
-      { to: "email", problem: expect.stringMatching(/^not sent: no SMTP server is set up/) },
+      { to: "email", problem: expect.stringMatching(/^not sent: no SMTP server is configured/) },
       { to: "emit" },
       { to: "emit" },
     ]);
@@ -93,13 +93,13 @@ describe("an action", () => {
       ret: "string",
     });
     expect(await run(server, "$.flow.delay(4e10);")).toMatchObject({
-      os: [{ msg: "$.flow.delay was given 40000000000 ms: a run waits for a year at most, and goes on then" }],
+      os: [{ msg: "$.flow.delay got 40000000000 ms: a run waits for a year at most, and then resumes" }],
     });
     const handedOn = await run(server, 'const it = $.flow.suspend(); $.export("it", it); $.export("copy", { ...it }); return [it];');
     const addresses = { resume_url: "about:blank#resume_url-suspend", cancel_url: "about:blank#cancel_url-suspend" };
     expect(handedOn).toMatchObject({ exports: { it: addresses, copy: addresses }, ret: [addresses] });
     expect(await run(server, 'try { $.flow.trigger("p_1") } catch (error) { return error.message }')).toMatchObject({
-      ret: expect.stringContaining("no workflow"),
+      ret: expect.stringContaining("hosted platform"),
     });
   });
 
@@ -129,7 +129,7 @@ describe("an action", () => {
     const code =
       'export default { name: "d", version: "1", props: { st: "data_store" }, async run() { await this.st.set("k", 1, { ttl: 5 }); await this.st.set("kept", 2, { ttl: 5 }); await this.st.setTtl("kept", null); return this.st.set("k2", 1, { ttl: -1 }).catch(({ message }) => message); } };';
     const source = await server.deploy(code, { props: { st: "shared" } });
-    expect(await source.run()).toMatchObject({ returned: "ttl is -1: it wants a number of seconds, more than 0, or null" });
+    expect(await source.run()).toMatchObject({ returned: "ttl: expected a number of seconds above 0, or null, got -1" });
     expect(await server.api.get("/v1/data_stores/shared/values")).toMatchObject({ data: { k: 1, kept: 2 } });
     await clock.setTo(clock.now() + 5000);
     expect(dataOf(await server.api.get("/v1/data_stores/shared/values"))).toEqual({ kept: 2 });

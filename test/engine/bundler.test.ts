@@ -39,7 +39,7 @@ describe("a compiler that is killed", () => {
     const read = component.read();
     await expect.poll(() => isWaitedFor(first)).toBe(true);
     await component.dispose();
-    expect(await read).toMatchObject({ problems: [{ text: `Nobody waits for ${path} any more` }] });
+    expect(await read).toMatchObject({ problems: [{ text: `${path} is no longer needed` }] });
     const next = await LocalComponent.open(await fileOf(folder, code(1)));
     expect(await next.read()).toMatchObject({ kind: "read" });
     await next.dispose();
@@ -53,7 +53,7 @@ describe("a compiler that is killed", () => {
     await letGo.dispose();
     await expect.poll(() => isWaitedFor(right.first)).toBe(true);
     await expect.poll(() => isWaitedFor(right.second)).toBe(true);
-    const gone = { problems: [{ text: `Nobody waits for ${left.path} any more` }] };
+    const gone = { problems: [{ text: `${left.path} is no longer needed` }] };
     const problems = expect.arrayContaining([expect.objectContaining({ text: 'Could not resolve "./second/one.mjs"' })]);
     expect(await Promise.all(reads)).toMatchObject([gone, { problems }]);
     await stays.dispose();
@@ -277,7 +277,7 @@ describe("code that assigns to a constant", () => {
     expect(await source.run()).toMatchObject({ returned: [threw, threw, threw, threw, "ran", 1, "ü", 3] });
     expect(note).toEqual([
       expect.stringMatching(/:5: ü is a constant/),
-      ...[1, 2, 3].map(() => expect.stringMatching(/:5: a is a constant: this assignment throws when it is reached$/)),
+      ...[1, 2, 3].map(() => expect.stringMatching(/:5: a is a constant: this assignment throws when it runs$/)),
     ]);
   });
 

@@ -132,7 +132,7 @@ describe("tokens", () => {
       expect(await token()).toBe("t-0");
     }
     clock.jumpTo(START + HOUR);
-    await expect(token()).rejects.toMatchObject({ code: "PD_ACCOUNT_UNHEALTHY", message: expect.stringContaining("its token has ended") });
+    await expect(token()).rejects.toMatchObject({ code: "PD_ACCOUNT_UNHEALTHY", message: expect.stringContaining("its token has expired") });
     expect(tokens.requests).toHaveLength(0);
   });
 

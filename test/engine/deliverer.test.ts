@@ -82,7 +82,7 @@ describe("deliveries to a webhook", () => {
     await delivererOf(store, () => 410, { log }).start();
     const reason = "its receiver answered 410 Gone";
     await eventually(async () => told.length > 0 && (await store.listDeliveries("wh_1", { limit: 10 })).every(({ state }) => state !== "pending"));
-    expect(told).toEqual([["a webhook was deactivated: what it misses is kept, and can be delivered later", { webhook: "wh_1", reason }]]);
+    expect(told).toEqual([["a webhook was deactivated: missed deliveries are stored and can be retried", { webhook: "wh_1", reason }]]);
   });
 
   it("go on when it could not be read for a while, and end nobody", async () => {
@@ -359,7 +359,7 @@ describe("attempts", () => {
     letRecord();
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
     expect([told, asked.slice(0, 2), sent]).toEqual([
-      Array.from({ length: 2 }, () => "attempts to deliver could not be recorded, and will be made again"),
+      Array.from({ length: 2 }, () => "delivery attempts could not be recorded and will be repeated"),
       [1, 5],
       12,
     ]);

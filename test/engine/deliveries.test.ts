@@ -233,7 +233,7 @@ describe("a webhook", () => {
     for (const url of [receiver.url, receiver.url.replace("127.0.0.1", "localhost"), "http://169.254.169.254/latest/meta-data", "http://[::ffff:10.0.0.1]/"]) {
       const webhook = await webhookTo(server, url);
       expect(await server.api.post(`/v1/webhooks/${String(webhook["id"])}/test`)).toMatchObject({
-        data: { error: expect.stringContaining("is an address inside this network") },
+        data: { error: expect.stringContaining("is an address in this network") },
       });
     }
     expect(receiver.received).toEqual([]);

@@ -75,7 +75,7 @@ describe("a deploy", () => {
     expect(second).toMatchObject({ data: { options: [{ value: "k-1-1" }] } });
     await expect(server.api.post(`${source.path}/configure`, { prop_name: "limit" })).rejects.toMatchObject({
       code: "PD_OPTIONS_FAILED",
-      message: expect.stringContaining("prop limit has no choices: it takes any value of its type"),
+      message: expect.stringContaining("prop limit has no choices: it accepts any value of its type"),
     });
     expect(await source.invocations()).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe("a deploy", () => {
     await expect(failed).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
       message: expect.stringMatching(
-        /demo needs an account of demo[^]*project is required[^]*limit must be at most 50, not 51[^]*projct is no prop of the component \(did you mean project\?\)/,
+        /demo needs an account of demo[^]*project is required[^]*limit must be at most 50, got 51[^]*projct is not a prop of the component \(did you mean project\?\)/,
       ),
     });
     expect(await server.api.get("/v1/users/me/sources")).toMatchObject({ data: [] });
@@ -135,8 +135,8 @@ describe("what throws", () => {
 
 describe("code that cannot be used", () => {
   it.each([
-    ["no object", "export default 5", "PD_NOT_A_COMPONENT", "the default export is 5, not an object"],
-    ["no default export", "export const x = 1", "PD_NOT_A_COMPONENT", "the default export is missing, not an object"],
+    ["no object", "export default 5", "PD_NOT_A_COMPONENT", "the default export is 5; expected an object"],
+    ["no default export", "export const x = 1", "PD_NOT_A_COMPONENT", "the default export is missing; expected an object"],
     ["two problems at once", "export default { version: '1', props: {} }", "PD_NOT_A_COMPONENT", /name is missing[^]*run is missing/],
     ["an action", "export default { name: 'a', version: '1', type: 'action', run() {} }", "PD_NOT_A_COMPONENT", "only sources can be deployed"],
     [
@@ -157,6 +157,6 @@ describe("code that cannot be used", () => {
   it("is deployed with a warning when only a prop's type is unknown", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy("export default { name: 'a', version: '1', props: { c: { type: 'colour', optional: true } }, run() {} }");
-    expect(source.record["warnings"]).toEqual(['prop c has the type "colour", which is not known here; any JSON value is taken for it']);
+    expect(source.record["warnings"]).toEqual(['prop c has the unknown type "colour"; it accepts any JSON value']);
   });
 });

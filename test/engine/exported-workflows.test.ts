@@ -107,16 +107,16 @@ describe("what the file itself says of a prop", () => {
     ["too many digits behind the point", 'a: "any"', "a: 0.12345678901234567890123"],
   ])("is refused where a number would lose some: %s", async (_name, props, given) => {
     expect(await refusal(shows(props, [given]))).toEqual([
-      expect.stringMatching(/^8: prop a\S* of show is [\d.]+, of which a number keeps only .*: put it in quotes to mean a text$/),
+      expect.stringMatching(/^8: prop a\S* of show is [\d.]+, which a number stores as .*: put it in quotes to make it a string$/),
     ]);
   });
 
   it.each([
     ["is missing", 'a: "string", b: "string"', "b: x", "4: prop a of show is required"],
     ["is empty", 'a: "string[]"', "a:", "8: prop a of show is required"],
-    ["is text where a whole number is wanted", 'a: "integer"', "a: many", '8: prop a of show wants a value of type integer, not "many"'],
-    ["is text where an object is wanted", 'a: "object"', "a: nothing", '8: prop a of show wants an object, not "nothing"'],
-    ["is text where a truth value is wanted", 'a: "boolean"', "a: perhaps", '8: prop a of show wants a value of type boolean, not "perhaps"'],
+    ["is text where a whole number is wanted", 'a: "integer"', "a: many", '8: prop a of show must be of type integer, got "many"'],
+    ["is text where an object is wanted", 'a: "object"', "a: nothing", '8: prop a of show must be an object, got "nothing"'],
+    ["is text where a truth value is wanted", 'a: "boolean"', "a: perhaps", '8: prop a of show must be of type boolean, got "perhaps"'],
   ])("is refused with its line where it %s", async (_name, props, given, expected) => {
     expect(await refusal(shows(props, [given]))).toEqual([expected]);
   });
@@ -137,12 +137,12 @@ describe("what the file itself says of a prop", () => {
 
   it("is told of when nobody declares it, with the name that is nearest", async () => {
     const found = await warnings(shows('aaaa: { type: "string", optional: true }', ["aaab: x"]));
-    expect(found).toEqual([expect.stringMatching(/^workflow\.yaml:8: prop aaab of show is not declared by its code.*aaaa.*it does nothing$/)]);
+    expect(found).toEqual([expect.stringMatching(/^workflow\.yaml:8: prop aaab of show is not declared by its code.*aaaa.*it is ignored$/)]);
   });
 
   it.each(["{{steps.a", "{{ }}", "x {{ 'open }}", "{{a b}}", "{{ /x }}"])("is refused when its expression cannot be read: %s", async (text) => {
     expect(await refusal(shows('a: "string"', [`a: ${JSON.stringify(text)}`]))).toEqual([
-      expect.stringMatching(/^8: prop a of show: .* is no expression that ends with \}\}: /),
+      expect.stringMatching(/^8: prop a of show: .* is not an expression that ends with \}\}: /),
     ]);
   });
 
@@ -259,7 +259,7 @@ describe("an exported folder", () => {
     const files = workflowOf({ a: codeStep("return 1;") }, { head: "settings: { lambda_timeout: 30, lambda_memory: 2048 }\n" });
     const yaml = `${files[WORKFLOW_FILE] ?? ""}  note: mine\n  notes: [mine]\n  props:\n    _props_cursor: x\n`;
     expect(await warnings({ ...files, [WORKFLOW_FILE]: yaml })).toEqual([
-      "settings.lambda_memory asks for 2048 MB, and its steps have 256 MB here: pd update <workflow> --memory 2048 gives as much",
+      "settings.lambda_memory requests 2048 MB, but its steps have 256 MB here: pd update <workflow> --memory 2048",
     ]);
   });
 
@@ -288,7 +288,9 @@ describe("ids of elsewhere in an exported folder", () => {
       { id: "dc_foreign", kind: "source", used_by: ["trigger"] },
       { id: "ti_foreign", kind: "schedule", used_by: ["trigger"] },
     ]);
-    expect(workflow.record["warnings"]).toContainEqual(expect.stringMatching(/ds_abc123 is no data store here: show get a new one .*--map ds_abc123=<name>/));
+    expect(workflow.record["warnings"]).toContainEqual(
+      expect.stringMatching(/data store ds_abc123 does not exist here: show get a new one .*--map ds_abc123=<name>/),
+    );
     expect(exportsOf(await workflow.run(), "show")).toEqual({ $return_value: [1, ["k"]] });
     expect(await server.api.get("/v1/data_stores")).toMatchObject({ data: [{ name: "ds_abc123" }] });
   });
@@ -318,8 +320,8 @@ describe("an expression", () => {
     const yaml = `${files[WORKFLOW_FILE] ?? ""}  props:\n    a: "{{steps.fetsh.$return_value}} {{steps['trigger'].event}} {{steps.fetch?.x}} {{steps['none']}}"\n`;
     const workflow = await deployWorkflow(await TestServer.inMemory(), { ...files, [WORKFLOW_FILE]: yaml });
     expect(workflow.record["warnings"]).toEqual([
-      "workflow.yaml:11: prop a of use reads steps.fetsh, and no step is called that (did you mean fetch?)",
-      "workflow.yaml:11: prop a of use reads steps.none, and no step is called that",
+      "workflow.yaml:11: prop a of use reads steps.fetsh, but no step has this name (did you mean fetch?)",
+      "workflow.yaml:11: prop a of use reads steps.none, but no step has this name",
     ]);
   });
 });
@@ -348,7 +350,7 @@ describe("the built-in filter", () => {
     const server = await TestServer.inMemory();
     await expect(deployWorkflow(server, filter('{ t: and, r: [{ a: "{{steps.trigger.event.url}}", op: "str/", b: x }] }', "false"))).rejects.toMatchObject({
       code: "PD_BUILD_FAILED",
-      message: expect.stringMatching(/workflow\.yaml:8: step filter is a filter: the operator "str\/" of _filter is not known here \(exist, !exist are\)/),
+      message: expect.stringMatching(/workflow\.yaml:8: step filter is a filter: the operator "str\/" of _filter is not supported \(only exist, !exist\)/),
     });
   });
 });

@@ -113,8 +113,8 @@ describe("a component cannot harm the server", () => {
     const invocation = await source.run();
     expect(await source.payloads()).toEqual([1, 2]);
     expect(await source.logs(invocation)).toEqual([
-      "An event was kept without its ts, which is no time: 100000000000000000000",
-      'An event was kept without its ts, which is no time: "soon"',
+      "Ignored the event's ts 100000000000000000000: not a valid time",
+      'Ignored the event\'s ts "soon": not a valid time',
     ]);
   });
 });

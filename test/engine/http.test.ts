@@ -200,11 +200,11 @@ describe("a response", () => {
   });
 
   it.each([
-    ['{ statusCode: 404, body: "x" }', "respond does not read statusCode: it wants status, and has sent 200"],
-    ['{ headers: "x-foo: 1", body: "x" }', "respond did not send its headers: it wants an object, not 'x-foo: 1'"],
-    ['{ headers: { "x-foo": {} }, body: "x" }', 'respond sent the header "x-foo" as [object Object]: it wants a text'],
+    ['{ statusCode: 404, body: "x" }', "respond ignored statusCode and sent 200: use status"],
+    ['{ headers: "x-foo: 1", body: "x" }', "respond did not send the headers: expected an object, got 'x-foo: 1'"],
+    ['{ headers: { "x-foo": {} }, body: "x" }', 'respond sent the header "x-foo" as [object Object]: expected a string'],
     ["{ body: Promise.resolve(1) }", "respond: the body is a Promise: await it"],
-    ["{ body: new Map([[1, 2]]) }", "respond: the body is Map(1) { 1 => 2 }, of which JSON shows nothing"],
+    ["{ body: new Map([[1, 2]]) }", "respond: the body is Map(1) { 1 => 2 }, which is empty as JSON"],
   ])("that is odd tells its author: %s", async (response, told) => {
     const source = await deployed(custom(`this.http.respond(${response});`));
     await fetch(source.endpoint);
@@ -216,7 +216,7 @@ describe("a response", () => {
     const source = await deployed(custom('this.http.respond({ status: "201" });'));
     expect((await fetch(source.endpoint)).status).toBe(201);
     const [invocation] = await source.invocations();
-    expect(await source.logs(invocation ?? {})).toEqual(['respond: the status "201" is a text, and was sent as the number']);
+    expect(await source.logs(invocation ?? {})).toEqual(['respond: the status "201" is a string, and was sent as a number']);
   });
 
   it("can set several cookies", async () => {
@@ -252,7 +252,7 @@ describe("a response", () => {
     const source = await deployed(custom(`this.http.respond(${response});`));
     expect(await (await fetch(source.endpoint)).text()).toBe("");
     const [invocation] = await source.invocations();
-    expect(await source.logs(invocation ?? {})).toEqual([`respond sent an empty answer: it wants { status, headers, body }, not ${shown}`]);
+    expect(await source.logs(invocation ?? {})).toEqual([`respond sent an empty response: expected { status, headers, body }, got ${shown}`]);
   });
 
   it("tells its author which headers are not sent", async () => {
@@ -262,10 +262,10 @@ describe("a response", () => {
     expect([await answer.text(), answer.headers.get("x-n"), answer.headers.get("x-far")]).toEqual(["whole", "5", null]);
     const [invocation] = await source.invocations();
     expect(await source.logs(invocation ?? {})).toEqual([
-      'respond did not send the header "x y": HTTP allows no such name',
-      'respond did not send the header "x-line": HTTP allows no such value: it has control characters, such as line breaks, or some beyond Latin-1',
-      'respond did not send the header "x-far": HTTP allows no such value: it has control characters, such as line breaks, or some beyond Latin-1',
-      "respond did not send the header \"trailer\": it is the connection's, which is the server's",
+      'respond did not send the header "x y": HTTP does not allow this name',
+      'respond did not send the header "x-line": HTTP does not allow this value: it has control characters, such as line breaks, or characters beyond Latin-1',
+      'respond did not send the header "x-far": HTTP does not allow this value: it has control characters, such as line breaks, or characters beyond Latin-1',
+      'respond did not send the header "trailer": the server sets it for the connection',
     ]);
   });
 
@@ -372,7 +372,7 @@ describe("a response", () => {
     const source = await deployed(custom(`this.http.respond({ status: ${status} });`));
     expect((await fetch(source.endpoint)).status).toBe(500);
     expect((await source.invocations())[0]).toMatchObject({
-      error: { name: "RangeError", message: `http.respond: status must be a whole number from 100 to 599, not ${status}` },
+      error: { name: "RangeError", message: `http.respond: expected a status from 100 to 599, got ${status}` },
     });
   });
 

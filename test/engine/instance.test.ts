@@ -143,7 +143,7 @@ describe("$emit", () => {
     const invocation = await source.run();
     expect(await source.payloads()).toEqual([1, 2]);
     expect(invocation["dropped"]).toEqual({ 'unique: id "a" was emitted before': 1 });
-    expect(await source.logs(invocation)).toEqual(['An event was kept without dedupe: strategy "unique" wants an id, and $emit was given none']);
+    expect(await source.logs(invocation)).toEqual(['An event was kept without dedupe: strategy "unique" needs an id, but $emit got none']);
   });
 
   it("tells in short what became of thousands of emits", async () => {
@@ -159,8 +159,8 @@ describe("$emit", () => {
     const lines = await source.logs(first);
     expect([lines.length, lines[0], lines.at(-1)]).toEqual([
       101,
-      'An event was kept without dedupe: strategy "greatest" wants an id, and $emit was given none (3000 times)',
-      "101 more lines of this kind are not kept",
+      'An event was kept without dedupe: strategy "greatest" needs an id, but $emit got none (3000 times)',
+      "101 more lines of this kind were dropped",
     ]);
     expect(first).toMatchObject({ event_count: 3201, dropped: { "greatest: id 2999 is not larger than 3000": 1, "others like these": 2899 } });
     expect(Object.keys(Object(first["dropped"]))).toHaveLength(101);

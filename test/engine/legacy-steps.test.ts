@@ -10,7 +10,7 @@ async function exported(code: string, event = {}): Promise<unknown> {
   return run["state"] === "succeeded" ? exportsOf(run, "old") : run;
 }
 
-describe("a step of before defineComponent", () => {
+describe("a legacy step", () => {
   it.each([
     ["a function", "async (event, steps) => {\n  return { n: event.n, same: steps.trigger.event === event };\n}", { $return_value: { n: 1, same: true } }],
     [
@@ -35,7 +35,7 @@ describe("a step of before defineComponent", () => {
     const files = workflowOf({ old: code, after: "return steps.old.done;" }, { head: "triggers:\n- http: { custom_response: true }\n" });
     const workflow = await deployWorkflow(server, files);
     expect(asked.received).toHaveLength(0);
-    expect(JSON.stringify(workflow.record["warnings"])).toContain("entry.js exports nothing: it runs as a step of before defineComponent");
+    expect(JSON.stringify(workflow.record["warnings"])).toContain("entry.js has no export: it runs as a legacy step");
     const answer = await fetch(workflow.endpoint);
     expect([answer.status, await answer.text(), asked.received.length]).toEqual([201, "x", 1]);
   });

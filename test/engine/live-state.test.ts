@@ -59,7 +59,7 @@ describe("what a source remembers, when a run could not be stored", () => {
   it("takes with it the results that were made of it", async () => {
     const { state, beginAnew } = await setUp();
     const { before, owned } = await beginAnew();
-    expect([state.lost(before), state.lost(owned)]).toEqual(["while it ran, a run before it could not be stored", undefined]);
+    expect([state.lost(before), state.lost(owned)]).toEqual(["an earlier run could not be stored", undefined]);
   });
 
   it("takes with it what a run of the killed unit did after its end", async () => {
@@ -74,7 +74,7 @@ describe("what a source remembers, when a run could not be stored", () => {
     const { beginAnew, warnings } = await setUp();
     await beginAnew();
     expect(warnings).toEqual([
-      ["what a source remembered was not stored; it goes on from what is", { source: "dc_a", reason: "its run could not be stored: the disk is full" }],
+      ["the state of a source was not stored: it is read again from the store", { source: "dc_a", reason: "its run could not be stored: the disk is full" }],
     ]);
   });
 });

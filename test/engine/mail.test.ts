@@ -31,12 +31,12 @@ describe("mail of a step", () => {
     const server = await TestServer.inMemory();
     const workflow = await deployWorkflow(server, workflowOf({ mail: MAIL, after }));
     expect(workflow.record["warnings"]).toEqual([
-      expect.stringMatching(/^workflow\.yaml:4: step mail sends e-mail, which fails it: no SMTP server is set up: pd config smtp/),
+      expect.stringMatching(/^workflow\.yaml:4: the e-mail of step mail will fail the step: no SMTP server is configured: run pd config smtp/),
     ]);
     const run = await workflow.run();
     expect([run["state"], run["failure"]]).toMatchObject([
       "failed",
-      { namespace: "mail", message: expect.stringContaining("Its e-mail is not sent: no SMTP server is set up") },
+      { namespace: "mail", message: expect.stringContaining("Its e-mail was not sent: no SMTP server is configured") },
     ]);
   });
 
@@ -92,6 +92,6 @@ describe("mail of a step", () => {
     for (const why of ["one", "one", "two"]) await workflow.run({ why });
     await eventually(async () => smtp.received.length === 2);
     expect(smtp.received.map(({ data }) => /Error: (one|two)/.exec(data)?.[1])).toEqual(["one", "two"]);
-    expect(smtp.received[0]?.data).toContain("Subject: Orders: only has failed");
+    expect(smtp.received[0]?.data).toContain("Subject: Orders: only failed");
   });
 });

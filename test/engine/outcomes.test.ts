@@ -64,7 +64,7 @@ describe("a run that", () => {
     const server = await TestServer.start();
     const source = await server.deploy(component('if (event.ok) return "fine"; console.log("going"); this.$emit(1); process.exit(3);'));
     const invocation = await source.run({});
-    expect(invocation).toMatchObject({ outcome: "exited", message: "ended its process with code 3", event_count: 0 });
+    expect(invocation).toMatchObject({ outcome: "exited", message: "its process exited with code 3", event_count: 0 });
     expect(await source.logs(invocation)).toEqual(["going"]);
     await stillWorks(source);
   });
@@ -75,7 +75,7 @@ describe("a run that", () => {
       component('if (event.ok) return "fine"; console.log("x".repeat(240_000)); console.log("y".repeat(240_000)); process.exit(3);'),
     );
     const invocation = await source.run({});
-    expect(invocation).toMatchObject({ outcome: "exited", message: "ended its process with code 3" });
+    expect(invocation).toMatchObject({ outcome: "exited", message: "its process exited with code 3" });
     expect((await source.logs(invocation)).map((line) => line.slice(0, 1))).toEqual(["x", "y"]);
     await stillWorks(source);
   });

@@ -39,7 +39,7 @@ describe("a run on the old code of an update", () => {
     expect(await count(source.endpoint)).toEqual({ n: 7, v: 2 });
     expect(await source.payloadsOnce(7)).toEqual([1, 2, 3, 4, 5, 6, 7].map((n) => ({ n, v: n === 1 ? 1 : 2 })));
     const [, rerun] = await source.invocations();
-    expect(await source.logs(rerun ?? {})).toEqual(['A first try does not count: while it ran, others wrote what it had read or written: "n"']);
+    expect(await source.logs(rerun ?? {})).toEqual(['Discarded an attempt and ran it again: another run changed "n" while this one was using it']);
   });
 
   it("that had not answered yet answers what its second try says", async () => {

@@ -52,7 +52,7 @@ describe("an event with a delivery_ts", () => {
     await source.run({ event: "past", meta: { id: "c", delivery_ts: 1 } });
     const odd = await source.run({ event: "odd", meta: { id: "d", delivery_ts: "tomorrow-ish" } });
     expect(await source.payloads()).toEqual(["past", "odd"]);
-    expect(await source.logs(odd)).toEqual(['An event was emitted at once: its delivery_ts is no time: "tomorrow-ish"']);
+    expect(await source.logs(odd)).toEqual(['Emitted the event at once: its delivery_ts "tomorrow-ish" is not a valid time']);
     const code = `export default { name: "O", version: "1", run() {
       const later = Date.now() + 3_600_000;
       for (const delivery_ts of [{ valueOf: () => later }, new Date(later)]) this.$emit("later", { delivery_ts });
@@ -67,11 +67,11 @@ describe("an event with a delivery_ts", () => {
       ["later", "later"],
     ]);
     expect(lines.filter((line) => !line.includes("postponed")).toSorted()).toEqual([
-      'An event was emitted at once: its delivery_ts is no time: "1000000000000000000000000000000"',
-      'An event was emitted at once: its delivery_ts is no time: "Infinity"',
-      'An event was emitted at once: its delivery_ts is no time: "[object Object]"',
-      "An event went to no channel of its own: its name is no text: 5",
-      "What was said of an event is not used: it is no object: id",
+      'Emitted the event at once: its delivery_ts "1000000000000000000000000000000" is not a valid time',
+      'Emitted the event at once: its delivery_ts "Infinity" is not a valid time',
+      'Emitted the event at once: its delivery_ts "[object Object]" is not a valid time',
+      "Ignored the metadata of an event: expected an object, got id",
+      "Ignored the name of an event: expected a string, got 5",
     ]);
   });
 });

@@ -42,7 +42,7 @@ describe("dynamic props", () => {
     expect(updated).toMatchObject({ timers: [{ prop: "timer", intervalSeconds: 60 }], configured_props: { kind: "timer" } });
     expect(updated["endpoint_url"]).toBeUndefined();
     await expect(source.update({ configured_props: { count: 3 } })).rejects.toMatchObject({
-      message: expect.stringContaining("count is no prop of the component"),
+      message: expect.stringContaining("count is not a prop of the component"),
     });
   });
 
@@ -247,7 +247,10 @@ describe("data stores", () => {
     const source = await server.deploy(CODE, { props: { store: "common" } });
     await expect(server.api.delete("/v1/data_stores/common")).rejects.toMatchObject({ code: "PD_CONFLICT" });
     await server.api.delete("/v1/data_stores/common?force=true");
-    expect(await source.run({ body: { set: "a" } })).toMatchObject({ outcome: "threw", message: expect.stringContaining('there is no data store "common"') });
+    expect(await source.run({ body: { set: "a" } })).toMatchObject({
+      outcome: "threw",
+      message: expect.stringContaining('the data store "common" does not exist'),
+    });
   });
 });
 
@@ -261,7 +264,7 @@ describe("choices", () => {
     expect(await ask("late")).toMatchObject({ options: [{ value: "one" }] });
     await expect(ask("nowhere")).rejects.toMatchObject({
       code: "PD_OPTIONS_FAILED",
-      message: expect.stringContaining("there is no prop nowhere: it has needed"),
+      message: expect.stringContaining("prop nowhere does not exist: the component has needed"),
     });
   });
 });
@@ -292,7 +295,7 @@ describe("secrets", () => {
     });
     expect(await server.api.get(`${source.path}/export`)).toMatchObject({ data: { withheld_props: ["demo", "r", "n"] } });
     const wrong = server.deploy(code, { props: { demo: "hush-4", r, n: "hush-5" } });
-    await expect(wrong).rejects.toThrow(/^(?!.*hush).*demo wants the id or name of an account/s);
+    await expect(wrong).rejects.toThrow(/^(?!.*hush).*demo must be the id or name of a connected account/s);
   });
 });
 
@@ -507,6 +510,6 @@ describe("a choice that is an object", () => {
     const component_code = code('one: { type: "string", options: [{ label: "One", value: { id: 1, at: "x" } }] }');
     const run = (one: JsonValue) => server.api.post("/v1/actions/run", { component_code, configured_props: { one } });
     expect(await run('{"at":"x","id":1}')).toMatchObject({ ret: { one: { id: 1, at: "x" } } });
-    for (const one of ['{"id":2}', { id: 2 }, "[object Object]"]) await expect(run(one)).rejects.toThrow(/one must be one of|one wants/);
+    for (const one of ['{"id":2}', { id: 2 }, "[object Object]"]) await expect(run(one)).rejects.toThrow(/one must be one of|one must be/);
   });
 });

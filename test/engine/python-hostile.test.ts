@@ -35,12 +35,12 @@ describe("a hostile step in Python", () => {
       bytes: ["open(b'/tmp/\\xff', 'w'); open(b'/tmp/\\xfe', 'w')"],
       nothing: ["pass"],
     });
-    expect(await came(workflow, "readonly")).toEqual(["ok", ["ro"]]);
-    expect(await came(workflow, "closed")).toEqual(["ok", ["z"]]);
+    expect(await came(workflow, "readonly")).toEqual(["succeeded", ["ro"]]);
+    expect(await came(workflow, "closed")).toEqual(["succeeded", ["z"]]);
     expect((await came(workflow, "deepTmp"))[0]).toContain("lies more than 100 folders deep");
-    expect(await came(workflow, "bytes")).toEqual(["ok", []]);
-    expect(await came(workflow, "deep")).toEqual(["ok", []]);
-    expect(await came(workflow, "nothing")).toEqual(["ok", []]);
+    expect(await came(workflow, "bytes")).toEqual(["succeeded", []]);
+    expect(await came(workflow, "deep")).toEqual(["succeeded", []]);
+    expect(await came(workflow, "nothing")).toEqual(["succeeded", []]);
   });
 
   it("may make a folder of a file, and a file of a folder", async () => {
@@ -67,7 +67,7 @@ describe("a hostile step in Python", () => {
     expect((await came(workflow, "huge"))[0]).toContain("pd.export('b') is 10000");
     expect((await came(workflow, "long"))[0]).toContain("what the step returns['id'][0] is 1234567890123456789, of which a number keeps only some digits");
     expect((await came(workflow, "deep"))[0]).toContain("nested");
-    expect((await came(workflow, "plain"))[0]).toBe("ok");
+    expect((await came(workflow, "plain"))[0]).toBe("succeeded");
   });
 
   it("gets no more memory by other ways of taking it", async () => {
@@ -76,8 +76,8 @@ describe("a hostile step in Python", () => {
       shared: ["import mmap", "m = mmap.mmap(-1, 1500 * 2**20)", "for n in range(0, 1500 * 2**20, 4096): m[n] = 1"],
       nothing: ["pass"],
     });
-    expect((await came(workflow, "shared"))[0]).not.toBe("ok");
-    expect((await came(workflow, "nothing"))[0]).toBe("ok");
+    expect((await came(workflow, "shared"))[0]).not.toBe("succeeded");
+    expect((await came(workflow, "nothing"))[0]).toBe("succeeded");
   });
 
   it("answers for itself alone, also when it has made a copy of its process", async () => {
@@ -102,12 +102,12 @@ describe("a hostile step in Python", () => {
       datagram: ["socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(('127.0.0.1', 53))"],
     });
     expect(Number(api.port)).toBeGreaterThan(0);
-    expect((await came(workflow, "own"))[0]).toBe("ok");
+    expect((await came(workflow, "own"))[0]).toBe("succeeded");
     expect((await came(workflow, "loopback"))[0]).toMatch(/OSError|PermissionError/);
     expect((await came(workflow, "port"))[0]).toContain("port must be 0-65535");
     expect((await came(workflow, "text"))[0]).toContain("TypeError");
     expect((await came(workflow, "datagram"))[0]).toContain("datagrams do not leave");
-    expect((await came(workflow, "own"))[0]).toBe("ok");
+    expect((await came(workflow, "own"))[0]).toBe("succeeded");
   });
 
   it("may have files that are called as ours are, and folders without __init__.py", async () => {
@@ -117,7 +117,7 @@ describe("a hostile step in Python", () => {
     });
     const beside = Object.fromEntries(["main", "check", "calendar", "tools/more"].map((name) => [`py/${name}.py`, `X = '${name}'\n`]));
     const run = await (await deployWorkflow(server, { ...files, ...beside })).run();
-    expect(run.steps[0]?.["message"]).toBe("ok");
+    expect(run.steps[0]?.["message"]).toBe("succeeded");
     expect(exportsOf(run, "py")).toEqual({
       $return_value: ["main", "check", "calendar", "tools/more"],
     });
@@ -140,7 +140,7 @@ describe("a hostile step in Python", () => {
   it.each([
     ["with a handler that is none of the module", "if __name__ == '__main__':\n    def handler(pd): pass\n", /handler is no function when the file is loaded/],
     ["that only speaks of the older interface", "# a pipedream step\ndef handle(pd): pass\n", /it has no handler/],
-    ["of more than can be read", `x = [${"0,".repeat(600_000)}]\ndef handler(pd): pass\n`, /may have 1000000/],
+    ["of more than can be read", `x = [${"0,".repeat(600_000)}]\ndef handler(pd): pass\n`, /the limit is 1000000/],
     [
       "whose exception cannot tell what it is",
       "class E(Exception):\n    def __str__(self): raise ValueError()\nraise E()\ndef handler(pd): pass\n",

@@ -62,7 +62,7 @@ describe("packages of a step in Python", () => {
     const again = await TestServer.start({ home: server.home, python: await otherPython(server.home) });
     const workflow = new DeployedWorkflow(again, deployed.record);
     const run = await workflow.run();
-    expect(run).toMatchObject({ state: "failed", failure: { message: expect.stringContaining("its packages were installed for another version of Python") } });
+    expect(run).toMatchObject({ state: "failed", failure: { message: expect.stringContaining("its packages were installed for another Python version") } });
     expect(await workflow.update({ files })).toMatchObject({ version: 2 });
     expect(exportsOf(await workflow.run(), "py")).toEqual({ $return_value: "one" });
     expect(await workflow.update({ files })).toMatchObject({ version: 2 });
@@ -88,7 +88,7 @@ describe("packages of a step in Python", () => {
     index.publish({ name: "wrong", version: "1.0", files: { "right.py": "" } });
     expect(await problemOf(server, "def handler(pd):\n    import no_such_one\n")).toMatchObject({
       code: "PD_PACKAGE_NOT_FOUND",
-      message: expect.stringContaining('"no-such-one", wanted at py/entry.py:2,'),
+      message: expect.stringContaining('"no-such-one", required at py/entry.py:2,'),
     });
     expect(await problemOf(server, "import wrong\ndef handler(pd): pass\n")).toMatchObject({
       code: "PD_LOAD_FAILED",
@@ -96,7 +96,7 @@ describe("packages of a step in Python", () => {
     });
     expect(await problemOf(server, "def handler(pd): pass\n", { "py/requirements.txt": "ok\n-r ../../secret\n" })).toMatchObject({
       code: "PD_BUILD_FAILED",
-      message: expect.stringContaining('py/requirements.txt:2: "-r ../../secret" names no package of an index'),
+      message: expect.stringContaining('py/requirements.txt:2: "-r ../../secret" is not a package of an index'),
     });
     index.isSilent = true;
     expect(await problemOf(server, "import elsewhere\ndef handler(pd): pass\n")).toMatchObject({ code: "PD_PACKAGES_UNREACHABLE" });

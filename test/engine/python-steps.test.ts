@@ -216,9 +216,9 @@ describe("a step in Python", () => {
     const outcome = async (what?: string): Promise<unknown> => (await workflow.run(what === undefined ? {} : { do: what })).steps[0]?.["message"];
     expect(await outcome("hang")).toBe("timed out after 2 s");
     expect(await outcome("grow")).toBe("ran out of memory: the limit is 64 MB");
-    expect(await outcome("exit")).toContain("ended its process with code 3");
+    expect(await outcome("exit")).toContain("its process exited with code 3");
     expect(await outcome("crash")).toContain("SIGSEGV");
-    expect(await outcome()).toBe("ok");
+    expect(await outcome()).toBe("succeeded");
   });
 
   it("ends well with sys.exit(), and fails with another code", async () => {
@@ -281,7 +281,7 @@ describe("a step in Python is refused", () => {
 
   it.each([
     ["that Python cannot read", pythonWorkflow({ py: "def handler(pd):\n    return (\n" }), /py\/entry\.py:2:\d+: .*'\(' was never closed/],
-    ["without a handler", pythonWorkflow({ py: "print('x')\n" }), /py\/entry\.py:1: it has no handler: a step in Python needs def handler\(pd\)/],
+    ["without a handler", pythonWorkflow({ py: "print('x')\n" }), /py\/entry\.py:1: it has no handler: a Python step needs def handler\(pd\)/],
     [
       "whose module throws",
       pythonWorkflow({ py: "import os\nKEY = os.environ['NONE']\ndef handler(pd): pass\n" }),
@@ -290,22 +290,22 @@ describe("a step in Python is refused", () => {
     [
       "whose file is none of its runtime",
       { "workflow.yaml": "name: x\nsteps:\n- namespace: a\n  runtime: nodejs20.x\n  uses: ./a/entry.py\n", "a/entry.py": "" },
-      /workflow\.yaml:5: step a has the runtime nodejs20\.x, and \.\/a\/entry\.py is no file of it/,
+      /workflow\.yaml:5: step a has the runtime nodejs20\.x, which does not match \.\/a\/entry\.py/,
     ],
     [
       "in another language",
       { "workflow.yaml": "name: x\nsteps:\n- namespace: a\n  runtime: golang1.x\n  uses: ./a/entry.go\n" },
-      /workflow\.yaml:4: step a wants golang1\.x: only steps in JavaScript, TypeScript and Python run here/,
+      /workflow\.yaml:4: step a has the runtime golang1\.x: only JavaScript, TypeScript and Python are supported/,
     ],
     [
       "with props that are none",
       pythonWorkflow({ py: "def handler(pd): pass" }, { props: { py: "    __configurableProps: x" } }),
-      /workflow\.yaml:8: prop __configurableProps of py wants a list of props/,
+      /workflow\.yaml:8: prop __configurableProps of py: expected a list of props/,
     ],
     [
       "that asks for what no index has",
       pythonWorkflow({ py: "# pipedream add-package ./mine\ndef handler(pd): pass" }),
-      /py\/entry\.py:1: "\.\/mine" names no package of an index/,
+      /py\/entry\.py:1: "\.\/mine" is not a package of an index/,
     ],
   ])("%s", async (_name, files, problem) => {
     expect(await problemOf(files)).toMatch(problem);
@@ -319,7 +319,7 @@ describe("a step in Python is refused", () => {
 
   it("where there is no wall, unless its owner trusts it", async () => {
     const files = pythonWorkflow({ py: "def handler(pd): return 1" });
-    expect(await problemOf(files, { sandboxUse: "belt" })).toMatch(/Cannot run a step in Python: only the wall encloses it/);
+    expect(await problemOf(files, { sandboxUse: "belt" })).toMatch(/Cannot run a Python step: it needs the wall/);
     const server = await TestServer.start({ sandboxUse: "belt" });
     const workflow = await deployWorkflow(server, files, { allow_run: true });
     expect(exportsOf(await workflow.run(), "py")).toEqual({ $return_value: 1 });

@@ -78,7 +78,7 @@ describe("a rehearsal", () => {
     const [run] = await source.invocations();
     const rehearsed = await server.client.invocations.rehearse(String(run?.["id"]));
     expect([rehearsed.before.status, rehearsed.after.status]).toEqual([200, 200]);
-    expect(sentenceOf(rehearsed)).toBe("as many events, 3; state unchanged; answer unchanged");
+    expect(sentenceOf(rehearsed)).toBe("still 3 events; state unchanged; answer unchanged");
   });
 
   it("ends with its source, and holds up nobody who deletes it", async () => {

@@ -102,7 +102,7 @@ describe("/tmp of a run's steps", () => {
     const run = await workflow.run();
     expect(run["failure"]).toMatchObject({
       namespace: "most",
-      message: expect.stringContaining("all files of one run in /tmp may have 512 MB together, and these have 600: remove what"),
+      message: expect.stringContaining("the files of one run in /tmp may have 512 MB, and these have 600: remove files"),
     });
   });
 });

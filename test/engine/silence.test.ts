@@ -16,13 +16,13 @@ async function logsOfRequest(code: string): Promise<string[]> {
 describe("what has no effect is told in the log of the run", () => {
   it("respond without customResponse", async () => {
     expect(await logsOfRequest(source("this.http.respond({ status: 404 });", plain))).toEqual([
-      "respond did nothing: the prop does not say customResponse: true, so the client gets the default answer",
+      "respond had no effect: the prop has no customResponse: true, so the client gets the default answer",
     ]);
   });
 
   it("a second respond", async () => {
     expect(await logsOfRequest(source("this.http.respond({ status: 202 }); this.http.respond({ status: 404 });", custom))).toEqual([
-      "respond did nothing: this run has answered before, and the first answer counts",
+      "respond had no effect: only the first response of a run counts",
     ]);
   });
 
@@ -30,7 +30,7 @@ describe("what has no effect is told in the log of the run", () => {
     const server = await TestServer.inMemory();
     const deployed = await server.deploy(source("for (let n = 0; n < 3; n++) this.$emit(n, { ts: 1700000000 + n }); this.$emit(3, { ts: Date.now() });"));
     expect(await deployed.logs(await deployed.run())).toEqual([
-      "The time 1700000000, and 2 more like it, was taken for seconds: 2023-11-14T22:13:20.000Z. In milliseconds, which ts and delivery_ts are, it would be 1970-01-20T16:13:20.000Z",
+      "The time 1700000000, and 2 more like it, was read as seconds: 2023-11-14T22:13:20.000Z. In milliseconds, the unit of ts and delivery_ts, it would be 1970-01-20T16:13:20.000Z",
     ]);
   });
 });
@@ -41,7 +41,7 @@ describe("a prop", () => {
     const code = source("", 'timer: { type: "$.interface.timer", static: { intervalSeconds: 60 } },');
     await expect(server.deploy(code, { props: { timer: { intervalSeconds: 5 } } })).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
-      message: expect.stringContaining('timer is fixed by the component at {"intervalSeconds":60}: leave it out, not {"intervalSeconds":5}'),
+      message: expect.stringContaining('timer is fixed by the component at {"intervalSeconds":60}: omit it, got {"intervalSeconds":5}'),
     });
     const open = await server.deploy(code.replace("static", "default"), { props: { timer: { intervalSeconds: 500 } } });
     expect(await open.update({ component_code: code })).toMatchObject({ configured_props: { timer: { interval_seconds: 60 } } });
@@ -50,7 +50,7 @@ describe("a prop", () => {
   it("with a timer of which nothing is left is told as a problem of the source, unless that is off", async () => {
     const server = await TestServer.inMemory();
     const deployed = await server.deploy(source("", 'timer: { type: "$.interface.timer", default: { cron: "0 0 9 1 1 * 2020" } },'));
-    const problems = ["its prop timer fires no more: there is nothing left of cron 0 0 9 1 1 * 2020 (UTC)"];
+    const problems = ["its prop timer never fires again: cron 0 0 9 1 1 * 2020 (UTC) is over"];
     expect(await server.api.get(deployed.path)).toMatchObject({ data: { problems } });
     expect(await deployed.update({ active: false })).not.toHaveProperty("problems");
     expect(await deployed.update({ active: true, configured_props: { timer: { cron: "0 9 * * *" } } })).not.toHaveProperty("problems");

@@ -114,7 +114,7 @@ describe("the versions of a source", () => {
     await source.update({ component_code: code(2), if_version: 1 });
     await expect(source.update({ component_code: code(3), if_version: 1 })).rejects.toMatchObject({
       code: "PD_CONFLICT",
-      message: "Cannot update t: version 2 runs, and not 1 any more",
+      message: "Cannot update t: expected version 1, but version 2 is running",
     });
     expect(await answer(source.endpoint)).toBe("v2");
   });
@@ -133,7 +133,7 @@ describe("the versions of a source", () => {
     await expect(server.client.sources.rollback(source.id, { version: 4 })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
     await expect(server.client.sources.rollback(source.id, { version: 9 })).rejects.toMatchObject({
       code: "PD_NOT_FOUND",
-      message: "Cannot find version 9 of t: there are 4, 3, 2, 1",
+      message: "Cannot find version 9 of t: the versions are 4, 3, 2, 1",
     });
   });
 

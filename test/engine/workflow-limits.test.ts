@@ -57,7 +57,7 @@ describe("limits that whoever deploys a workflow gives it", () => {
 
   it("do not let native code out where no wall holds it", async () => {
     const server = await TestServer.start({ sandboxUse: "belt" });
-    await expect(deployWorkflow(server, workflowOf({ load: NATIVE }), { allow_addons: true })).rejects.toThrow(/only the wall encloses that/);
+    await expect(deployWorkflow(server, workflowOf({ load: NATIVE }), { allow_addons: true })).rejects.toThrow(/this needs the wall/);
     expect(exportsOf(await (await deployWorkflow(server, workflowOf({ load: NATIVE }))).run(), "load")).toEqual({ $return_value: REFUSED });
   });
 

@@ -70,7 +70,7 @@ describe("the edit that mends", () => {
     const socket = `import net from "node:net";\n${codeStep(`await new Promise((done, failed) => net.connect(${new URL(party.url).port}, "127.0.0.1", done).on("error", failed));`)}`;
     for (const [price, message] of [
       [codeStep(`await fetch("${party.url}/fetched", { method: "POST", body: "y" });`), "POST"],
-      [socket, "only what was recorded over HTTP is answered"],
+      [socket, "only recorded HTTP requests are answered"],
     ] as const) {
       await workflow.update({ files: workflowOf({ ...stepsFor(party.url, ""), price }, { head }) });
       const [tried] = listOf(await server.api.post(`${workflow.path}/rehearse`));

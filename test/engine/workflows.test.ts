@@ -140,7 +140,7 @@ describe("a run", () => {
     await workflow.start({ ms: 20.4 });
     await workflow.runsOnce(1);
     for (const ms of ["soon", -1, {}])
-      expect((await workflow.run({ ms }))["failure"]).toMatchObject({ message: expect.stringContaining("a wait is a number of milliseconds") });
+      expect((await workflow.run({ ms }))["failure"]).toMatchObject({ message: expect.stringContaining("expected a number of milliseconds") });
   });
 
   it("goes on by itself when a delay is over", async () => {
@@ -157,7 +157,7 @@ describe("a run", () => {
     const workflow = await deployWorkflow(server, files);
     await workflow.start({ ms: 20 });
     const [run] = await workflow.runsOnce(1, "cancelled");
-    expect(run).toMatchObject({ reason: "nobody has resumed wait in time" });
+    expect(run).toMatchObject({ reason: "wait was not resumed in time" });
     expect((await workflow.steps(run ?? {})).map(({ namespace }) => namespace)).toEqual(["wait"]);
     const again = await workflow.rest(dataOf(await server.api.post(`/v1/runs/${String(run?.["id"])}/rerun`)));
     expect(again.steps.map(({ namespace, copied_from: from }) => [namespace, from])).toEqual([["wait", undefined]]);
@@ -325,7 +325,7 @@ describe("a trigger", () => {
     expect([answer.status, await answer.text()]).toEqual([422, "not so"]);
     const [run] = await workflow.runsOnce(1, retries === 0 ? "failed" : "waiting");
     const [step] = (await workflow.rest(run ?? {})).steps;
-    expect(step?.["sends"]).toMatchObject([{ to: "http", problem: "not sent: what sends it has failed" }]);
+    expect(step?.["sends"]).toMatchObject([{ to: "http", problem: "not sent: the action failed" }]);
   });
 
   it("by bytes, hands them over as Buffer.from takes them back, and very many as the address of a file", async () => {
@@ -492,7 +492,7 @@ describe("a schedule", () => {
       server,
       workflowOf({ only: codeStep("return 1;") }, { head: 'triggers:\n- schedule: { cron: "0 0 9 1 1 * 2020" }\n' }),
     );
-    const warnings = ["its schedule fires no more: there is nothing left of cron 0 0 9 1 1 * 2020 (UTC)"];
+    const warnings = ["its schedule never fires again: cron 0 0 9 1 1 * 2020 (UTC) is over"];
     expect(await server.api.get(workflow.path)).toMatchObject({ warnings });
     expect(await server.api.put(workflow.path, { active: false })).toMatchObject({ data: { warnings: [] } });
   });
@@ -516,7 +516,7 @@ describe("a schedule", () => {
     expect(told.map(({ body }) => body)).toEqual(['{"count":1}', '{"count":2}']);
     await expect(server.api.delete("/v1/data_stores/counts")).rejects.toMatchObject({
       code: "PD_CONFLICT",
-      message: expect.stringMatching(/": \S+ would lose it/),
+      message: expect.stringMatching(/": used by \S+/),
     });
   });
 });

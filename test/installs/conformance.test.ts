@@ -94,7 +94,7 @@ describe("pd doctor --registry", () => {
     await eventually(async () => (await progress()) >= 5);
     first.kill("SIGINT");
     await once(first, "close");
-    expect(stderr()).toMatch(/Stopped after \d+; the same command goes on from there/);
+    expect(stderr()).toMatch(/Stopped after \d+; run the same command to continue/);
     const done = await progress();
     expect(done).toBeLessThan(40);
     const { stdout } = await home.pd("doctor", "--registry", "many", "--json");

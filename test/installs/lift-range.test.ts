@@ -39,7 +39,7 @@ describe("a range to give up", () => {
     const code = 'import { late } from "platform"; export default { name: "t", version: "1", run() { return late; } };';
     const source = await server.deploy(code, { files: { "package.json": '{"dependencies":{"platform":"^0.9.0"}}' } });
     expect(await source.run()).toMatchObject({ returned: 3 });
-    expect(source.record).toMatchObject({ warnings: [expect.stringContaining('platform is not taken in the range "^0.9.0"')] });
+    expect(source.record).toMatchObject({ warnings: [expect.stringContaining('Using the newest platform in place of the range "^0.9.0"')] });
     await expect(server.deploy(code.replace('"platform"', '"platform@0.9.0"'))).rejects.toMatchObject({ code: "PD_LOAD_FAILED" });
   });
 
@@ -59,7 +59,7 @@ describe("a range to give up", () => {
     const returned = async (): Promise<unknown> => dataOf(await server.api.post(`/v1/sources/${id}/run`))["returned"];
     const updated = dataOf(await server.api.put(`/v1/sources/${id}`, { component_code: code(2), ...project("^0.9.0") }));
     expect([await returned(), registry.asked]).toEqual([[2, 3], []]);
-    expect(updated["warnings"]).toEqual([expect.stringContaining("is not taken in the range")]);
+    expect(updated["warnings"]).toEqual([expect.stringContaining("in place of the range")]);
     await registry.publish("platform", "4.0.0", { "index.js": "exports.late = 4;" });
     await server.api.put(`/v1/sources/${id}`, { component_code: code(3), ...project("^4.0.0") });
     expect(await returned()).toEqual([3, 4]);

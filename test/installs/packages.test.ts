@@ -129,7 +129,7 @@ describe("packages", () => {
       code: "PD_LOAD_FAILED",
     });
     await expect(server.api.put(source, { packages_as_of: "2024-06-01" })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
-    await expect(server.api.put(source, { component_code: code, packages_as_of: "2023-02-30" })).rejects.toThrow("wants a day such as 2023-06-01");
+    await expect(server.api.put(source, { component_code: code, packages_as_of: "2023-02-30" })).rejects.toThrow("expected a day such as 2023-06-01");
     expect(
       await server.api.post("/v1/actions/run", { component_code: code.replace('version: "1"', 'version: "1", type: "action"'), packages_as_of: "2023-12-31" }),
     ).toMatchObject({ ret: "1.0.0" });
@@ -166,7 +166,7 @@ describe("packages", () => {
     const server = await TestServer.start();
     const code =
       'import a from "headwater-twice@1.0.0";\nimport b from "headwater-twice@9.9.9"; export default { name: "t", version: "1", run() { return [a, b]; } };';
-    await expect(server.deploy(code)).rejects.toThrow(/Cannot install "headwater-twice@9\.9\.9", imported at \S+:2: the registry has no such version/);
+    await expect(server.deploy(code)).rejects.toThrow(/Cannot install "headwater-twice@9\.9\.9", imported at \S+:2: the registry does not have this version/);
   });
 
   it("keep their pins when the source comes from another server", async () => {
@@ -208,9 +208,9 @@ describe("packages", () => {
     [
       "that nobody has published",
       "headwater-no-such-package-x1",
-      'Cannot install "headwater-no-such-package-x1", imported at source.mjs:2: the registry has no such package',
+      'Cannot install "headwater-no-such-package-x1", imported at source.mjs:2: the registry does not have this package',
     ],
-    ["in a version that was never published", "ms@99.0.0", 'Cannot install "ms@99.0.0", imported at source.mjs:2: the registry has no such version'],
+    ["in a version that was never published", "ms@99.0.0", 'Cannot install "ms@99.0.0", imported at source.mjs:2: the registry does not have this version'],
   ])("%s give an error that names the import's line", async (_title, name, message) => {
     const server = await TestServer.start();
     const failed = server.deploy(`// first line\nimport x from "${name}"; export default { name: "t", version: "1", run() { x(); } };`);

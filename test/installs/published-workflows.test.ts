@@ -82,11 +82,11 @@ describe("a folder that the hosted platform has exported", () => {
     const workflow = await deployWorkflow(server, EXPORTED, { accounts: { apn_XXXXXX: "work" }, env: { NODE_TLS_REJECT_UNAUTHORIZED: "0" } });
     const taken = (step: string): unknown =>
       expect.stringMatching(
-        new RegExp(`step ${step} asks for gitlab-[a-z-]+@[\\d.]+, which is neither published here nor the newest of a registry: [\\d.]+ is taken`),
+        new RegExp(`step ${step} uses gitlab-[a-z-]+@[\\d.]+, which is neither published here nor the newest in a registry: using [\\d.]+`),
       );
     expect([workflow.id, workflow.record["warnings"]]).toEqual([
       "p_ezCxVPk",
-      [expect.stringContaining("settings.error_notification tells nobody"), ...["create_issue", "get_issue", "update_issue"].map(taken)],
+      [expect.stringContaining("settings.error_notification sends no mail"), ...["create_issue", "get_issue", "update_issue"].map(taken)],
     ]);
     const answer = await fetch(workflow.endpoint, {
       method: "POST",

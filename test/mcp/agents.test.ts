@@ -105,7 +105,7 @@ describe("an agent of pd mcp", () => {
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true && annotations.destructiveHint === false)).toBe(true);
     expect((await agent.call("list_sources")).value).toMatchObject({ data: [{ name_slug: "orders" }] });
     expect(JSON.stringify(await agent.call("describe_source", { source: "orders" }))).not.toContain("hush");
-    expect(await agent.call("run_source", { source: "orders" })).toMatchObject({ isError: true, text: expect.stringContaining("there is no such tool") });
+    expect(await agent.call("run_source", { source: "orders" })).toMatchObject({ isError: true, text: expect.stringContaining("this tool does not exist") });
     expect(await agent.call("describe_source", { source: "ordesr" })).toMatchObject({ isError: true, value: { error: { code: "PD_SOURCE_NOT_FOUND" } } });
     expect(await agent.call("list_events", { source: "orders", limit: 5000, extra: 1 })).toMatchObject({
       isError: true,
@@ -151,7 +151,7 @@ describe("an agent of pd mcp", () => {
     expect(tool?.inputSchema).toEqual({
       type: "object",
       properties: {
-        shop: { type: "string", description: "Which account of shop is used", enum: ["main", "second"] },
+        shop: { type: "string", description: "The account of shop to use", enum: ["main", "second"] },
         item: { type: "string", description: "Item. What is ordered" },
         count: { type: "integer", default: 1, minimum: 1, maximum: 9 },
         size: { type: "string", enum: ["small", "large"] },
@@ -206,7 +206,7 @@ describe("an agent of pd mcp", () => {
         .filter((token) => token !== "hush-1"),
     ).toEqual([]);
     asked.splice(before);
-    expect(await agent.call("shop-cancel-order", { item: "cup" })).toMatchObject({ isError: true, text: expect.stringContaining("no such tool") });
+    expect(await agent.call("shop-cancel-order", { item: "cup" })).toMatchObject({ isError: true, text: expect.stringContaining("this tool does not exist") });
     const asking = await Agent.overStdio(["--actions", "shop-create-order"], env);
     for (const shop of ["bank", "third", { token: "own" }, { authProvisionId: "apn_1" }, null])
       expect(await asking.call("shop-create-order", { item: "cup", shop })).toMatchObject({
@@ -332,10 +332,10 @@ describe("an agent of pd mcp", () => {
   it("is told what cannot be offered before it begins", async () => {
     const { home, env } = await shopHome();
     for (const [words, problem] of [
-      [["--actions", "*"], /it wants a key/],
-      [["--actions", "a b"], /it wants a key/],
+      [["--actions", "*"], /expected a key/],
+      [["--actions", "a b"], /expected a key/],
       [["--account", "shop"], /app=account/],
-      [["--account", "shop=main"], /no action is offered/],
+      [["--account", "shop=main"], /no actions are offered/],
       [["--actions", "x", "--account", "shop=main", "shop=second"], /two accounts of shop/],
     ] as const)
       expect(await home.pd("mcp", ...words)).toMatchObject({ code: 2, stderr: expect.stringMatching(problem) });

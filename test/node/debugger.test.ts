@@ -193,7 +193,7 @@ describe("pd dev --inspect", () => {
     }
     await asked;
     client.close();
-    await eventually(async () => shown().includes("The debugger has gone"));
+    await eventually(async () => shown().includes("The debugger has disconnected"));
     await fetch(/Endpoint: (\S+)/.exec(shown())?.[1] ?? "");
     await eventually(async () => shown().split("✔ done").length > 4);
     child.kill("SIGINT");
@@ -209,7 +209,7 @@ describe("pd dev --inspect", () => {
       headers: { ...headers, "content-type": "application/json" },
       body: JSON.stringify({ component_code: 'export default { name: "A", version: "1", type: "action", run() {} };', debug: "nobody-is-there-to-debug" }),
     });
-    expect([run.status, await run.text()]).toEqual([404, expect.stringContaining("no debugger listens under this id")]);
+    expect([run.status, await run.text()]).toEqual([404, expect.stringContaining("no debugger has this id")]);
     const { key } = await home.json("keys", "create", "other");
     const foreign = await fetch(`${apiUrl}/v1/actions/run`, {
       method: "POST",
@@ -252,7 +252,7 @@ describe("pd dev --inspect", () => {
     const client = await connect(session);
     await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
     await writeFile(session.path, `${source("broken")}throw new Error("not today");\n`);
-    await eventually(async () => session.shown().includes("The version before goes on"));
+    await eventually(async () => session.shown().includes("Still running the previous version"));
     const answered = answer(session.endpoint);
     const paused = await client.next("Debugger.paused");
     expect(await client.valueOf(paused, "doubled")).toBe(2);
@@ -302,7 +302,7 @@ describe("pd dev --inspect", () => {
     const session = await startSession(home, [], source("is").replace("this.$emit", 'if (event.query["amount"] === "13") process.exit(3); this.$emit'));
     const client = await connect(session);
     await answer(`${session.endpoint}?amount=13`);
-    await eventually(async () => session.shown().includes("ended its process with code 3"));
+    await eventually(async () => session.shown().includes("its process exited with code 3"));
     await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
     const answered = answer(session.endpoint);
     const paused = await client.next("Debugger.paused");
@@ -361,7 +361,7 @@ describe("pd dev --inspect", () => {
     const api = new URL(String((await home.json("status"))["api_url"])).host;
     for (const url of [`http://${host}/json/list`, `http://localhost:${port}/json/list`, `http://${api}/v1/status`]) {
       const { id } = await home.json("webhooks", "create", url);
-      expect(await home.json("webhooks", "test", String(id))).toMatchObject({ error: expect.stringContaining("this server's own") });
+      expect(await home.json("webhooks", "test", String(id))).toMatchObject({ error: expect.stringContaining("this server's API") });
     }
     await expect(DebuggerClient.connect(`ws://${host}/guess`)).rejects.toThrow(/403/);
     const client = await connect(session);

@@ -203,7 +203,7 @@ describe("a process that starts from a snapshot", () => {
     );
     const { runner, valueOf, warnings } = await setUp({ snapshotAfterMs: 0, entry });
     await runner.whenQuick;
-    expect(warnings).toEqual([[expect.stringContaining("there is no snapshot"), { reason: expect.stringContaining("not today") }]]);
+    expect(warnings).toEqual([[expect.stringContaining("without a snapshot"), { reason: expect.stringContaining("not today") }]]);
     expect(await valueOf(IS_QUICK)).toBe(false);
   });
 
@@ -221,7 +221,7 @@ describe("a process that starts from a snapshot", () => {
     await writeFile(entry, `${refusal}\n${await readFile(programFile("child.cjs"), "utf8")}`);
     const { runner, valueOf, warnings } = await setUp({ snapshotAfterMs: 0, entry });
     await runner.whenQuick;
-    expect(warnings).toEqual([[expect.stringContaining("there is no snapshot"), { reason: expect.stringContaining("not today") }]]);
+    expect(warnings).toEqual([[expect.stringContaining("without a snapshot"), { reason: expect.stringContaining("not today") }]]);
     expect(await valueOf(IS_QUICK)).toBe(false);
   });
 
@@ -232,7 +232,7 @@ describe("a process that starts from a snapshot", () => {
     await rm(join(folder, "run", name ?? "", "child.blob"));
     // The spare process was started before the snapshot was deleted.
     expect([await valueOf(IS_QUICK), await valueOf(IS_QUICK)]).toEqual([true, false]);
-    expect(warnings).toEqual([[expect.stringContaining("there is no snapshot"), expect.anything()]]);
+    expect(warnings).toEqual([[expect.stringContaining("without a snapshot"), expect.anything()]]);
   });
 
   it("leaves nothing behind when the server stops while the snapshot is made", async () => {

@@ -20,24 +20,24 @@ describe("webhooks on the page", () => {
     await page.getByLabel("Address").fill(receiver.url);
     await page.getByRole("button", { name: "Create" }).click();
     const key = (await page.getByText(/^whsec_/).textContent()) ?? "";
-    await page.getByRole("button", { name: "I have it" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
     await page.getByLabel("Subscribe to a source").selectOption({ label: "Orders" });
     await page.getByRole("link", { name: "Orders" }).waitFor();
     await order(source.endpoint_url, { id: "a" });
-    await page.getByText(/fails since/).waitFor();
+    await page.getByText(/failing since/).waitFor();
     await page.getByRole("button", { name: /pending/ }).click();
     await page.getByText("500", { exact: true }).first().waitFor();
     await page.getByText("said so").first().waitFor();
     isBroken = false;
     await page.getByRole("button", { name: "Deliver now" }).click();
-    await page.getByText("takes them").waitFor();
+    await page.getByText("delivering").waitFor();
     await page.getByRole("button", { name: /delivered/ }).waitFor();
     await page.getByRole("button", { name: "Rotate the key" }).click();
     const next = (await page.getByText(/^whsec_/).textContent()) ?? "";
     expect(next).not.toBe(key);
-    await page.getByRole("button", { name: "I have it" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("button", { name: "Send a test" }).click();
-    await page.getByText(/It answered 200/).waitFor();
+    await page.getByText(/Status 200/).waitFor();
   });
 });
 
@@ -50,7 +50,7 @@ describe("the server on the page", () => {
     await server.client.sources.deploy({ component_code: code("{ intervalSeconds: 3600 }"), name: "Sooner" });
     await server.client.sources.run(later.id);
     const page = await openPage(server, "/status");
-    await page.getByText("Node's permission model alone holds them").waitFor();
+    await page.getByText("only Node's permission model restricts them").waitFor();
     await page.locator('dt:text-is("postponed events") + dd:text-is("1")').waitFor();
     await page
       .getByRole("row", { name: /^Runs with their logs/ })
@@ -75,12 +75,12 @@ describe("the server on the page", () => {
     await page.getByLabel("Channel (optional)").fill("side");
     await page.getByLabel("Subscribe to a source").selectOption({ label: "Two" });
     await page.getByText("· side").waitFor();
-    await page.getByRole("button", { name: "Do not get the events of" }).click();
+    await page.getByRole("button", { name: "Unsubscribe from" }).click();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("· side").waitFor();
     await page.goto(`${server.apiUrl}/sources/${source.id}/events`);
     await page.getByRole("option", { name: /To the side/ }).click();
-    await page.getByRole("button", { name: "Do", exact: true }).click();
+    await page.getByRole("button", { name: "Actions", exact: true }).click();
     await page.getByRole("button", { name: "Emit again" }).click();
     await page
       .getByRole("option", { name: /To the side/ })
@@ -126,7 +126,7 @@ describe("an account on the page", () => {
     await page.getByRole("button", { name: "Load it" }).click();
     await page.getByLabel("size").fill("xl");
     await page.getByRole("button", { name: "Connect an account" }).click();
-    await page.getByRole("button", { name: "Sign in by OAuth instead" }).click();
+    await page.getByRole("button", { name: "Sign in with OAuth instead" }).click();
     await page.getByLabel("client id").fill("me");
     await page.getByLabel("authorize url").fill(`${issuer}/authorize`);
     await page.getByLabel("token url").fill(`${issuer}/token`);
@@ -147,7 +147,7 @@ describe("an account on the page", () => {
     await server.client.sources.update(source?.id ?? "", { configured_props: { demo: other } });
     await page.goto(`${server.apiUrl}/sources/${source?.id ?? ""}/configuration`);
     await page.getByLabel("demo").locator("option:checked", { hasText: "other" }).waitFor({ state: "attached" });
-    expect(await page.getByText("Not saved yet").count()).toBe(0);
+    expect(await page.getByText("Unsaved changes").count()).toBe(0);
   });
 
   it("is tested, named with who uses it, and deleted once its name is typed", async () => {
@@ -182,7 +182,7 @@ describe("an action on the page", () => {
     const page = await openPage(server, "/actions?q=count");
     await page.getByRole("button", { name: /Count shop-count/ }).click();
     await page.getByRole("button", { name: "Run", exact: true }).click();
-    await page.getByText("This has to be given").waitFor();
+    await page.getByText("Required", { exact: true }).waitFor();
     await page.getByLabel("to").fill("3");
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByText("counted to 3").first().waitFor();
@@ -235,7 +235,7 @@ describe("the page", () => {
     await follow("key=wrong");
     await page.getByRole("link", { name: "New source" }).first().waitFor();
     await follow(`key=${others}`);
-    await page.getByText("may only read").waitFor();
+    await page.getByText("read-only").waitFor();
     expect(asked).toHaveLength(3);
   });
 
@@ -247,7 +247,7 @@ describe("the page", () => {
     await first.page.getByText("No sources yet").waitFor();
     expect(first.page.url()).not.toContain("ticket");
     await second.page.goto(`${server.apiUrl}/#ticket=${ticket}`);
-    await second.page.getByText("was used before").waitFor();
+    await second.page.getByText("was already used").waitFor();
   });
 
   it("offers nothing that changes anything to a key that may only read", async () => {
@@ -260,7 +260,7 @@ describe("the page", () => {
     const { page } = await openWindow();
     await page.goto(`${server.apiUrl}/sources/${source.id}#key=${key}`);
     await page.getByRole("option", { name: /Order a/ }).click();
-    await page.getByText("may only read").waitFor();
+    await page.getByText("read-only").waitFor();
     for (const path of [
       "",
       `/sources/${source.id}/runs`,

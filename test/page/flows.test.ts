@@ -44,7 +44,7 @@ async function editCode({ page, hand }: Setting): Promise<void> {
   await page.keyboard.press("Delete");
   await page.keyboard.insertText(SECOND);
   await page.keyboard.press("Control+s");
-  await page.getByText("Saved: version 2 runs").waitFor();
+  await page.getByText("Saved: version 2 is running").waitFor();
   // Leaves the editor.
   await page.keyboard.press("Escape");
 }
@@ -52,11 +52,11 @@ async function editCode({ page, hand }: Setting): Promise<void> {
 async function replayAndRollBack({ page, hand }: Setting): Promise<void> {
   await hand.press(page.getByRole("link", { name: "Runs" }));
   await hand.open(page.locator(".long-list .item").last());
-  await hand.press(page.getByRole("button", { name: "Compare with today's code" }));
+  await hand.press(page.getByRole("button", { name: "Compare with current code" }));
   await page.getByText("other 1 event; state count 1 → 2; answer unchanged").waitFor();
   await hand.press(page.getByRole("link", { name: "Versions" }));
   await hand.press(page.getByRole("button", { name: "Roll back" }));
-  await page.getByText("Version 3 runs: it is version 1 again").waitFor();
+  await page.getByText("Version 3 is running: the same as version 1").waitFor();
   await hand.press(page.getByRole("button", { name: "Undo" }).last());
   await page.getByText("version 4", { exact: true }).first().waitFor();
 }
@@ -68,20 +68,20 @@ async function breakAndMendWebhook({ page, hand, server }: Setting): Promise<voi
   await hand.press(page.getByRole("button", { name: "New webhook" }));
   await hand.fill(page.getByLabel("Address"), receiver.url);
   await hand.press(page.getByRole("button", { name: "Create" }));
-  await hand.press(page.getByRole("button", { name: "I have it" }));
+  await hand.press(page.getByRole("button", { name: "Done" }));
   await hand.choose(page.getByLabel("Subscribe to a source"), "New Order");
   await page.getByRole("link", { name: "New Order" }).waitFor();
   const [source] = (await server.client.sources.list()).data;
   await order(source?.endpoint_url, { id: "d" });
-  await page.getByText(/fails since/).waitFor();
+  await page.getByText(/failing since/).waitFor();
   await hand.press(page.getByRole("button", { name: /pending/ }));
   await page.getByText("said so").first().waitFor();
   isBroken = false;
   await hand.press(page.getByRole("button", { name: "Deliver now" }));
-  await page.getByText("takes them").waitFor();
+  await page.getByText("delivering").waitFor();
   await hand.press(page.getByRole("button", { name: "Rotate the key" }));
   await page.getByText(/^whsec_/).waitFor();
-  await hand.press(page.getByRole("button", { name: "I have it" }));
+  await hand.press(page.getByRole("button", { name: "Done" }));
 }
 
 async function editStateAndDelete({ page, hand, server }: Setting): Promise<void> {

@@ -19,7 +19,7 @@ describe("a new source on the page", () => {
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByLabel("shop").locator("option:checked", { hasText: "till" }).waitFor({ state: "attached" });
     await page.getByRole("button", { name: "Deploy", exact: true }).click();
-    await page.getByText("This has to be given").first().waitFor();
+    await page.getByText("Required", { exact: true }).first().waitFor();
     await page.getByLabel("Branch").click();
     await page.getByRole("button", { name: "More choices" }).click();
     await page.getByRole("button", { name: "Branch 1 of s3" }).click();
@@ -36,7 +36,7 @@ describe("a new source on the page", () => {
     await page.locator(".problem").waitFor();
     await page.getByLabel("most").fill("7");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved: the source runs with the new values").waitFor();
+    await page.getByText("Saved: the source uses the new values").waitFor();
     expect(await (await fetch(source?.endpoint_url ?? "")).text()).toBe("b1 7 hello");
   });
 
@@ -50,7 +50,7 @@ describe("a new source on the page", () => {
     });
     const answer = async (): Promise<string> => (await fetch(source.endpoint_url ?? "")).text();
     const page = await openPage(server, `/sources/${source.id}/configuration`);
-    expect([await page.getByLabel("pin").inputValue(), await page.getByLabel("pin").getAttribute("placeholder")]).toEqual(["", "kept; type to replace it"]);
+    expect([await page.getByLabel("pin").inputValue(), await page.getByLabel("pin").getAttribute("placeholder")]).toEqual(["", "set; type to replace it"]);
     await page.getByLabel("pin").fill("x");
     await page.getByLabel("pin").fill("");
     await page.getByLabel("size").fill("m");
@@ -62,10 +62,10 @@ describe("a new source on the page", () => {
     expect(await answer()).toBe("s3cret l ");
     await page.getByRole("spinbutton", { name: "timer" }).fill("120");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved: the source runs with the new values").waitFor();
+    await page.getByText("Saved: the source uses the new values").waitFor();
     expect(await answer()).toBe("s3cret m k9");
     expect((await server.client.sources.get(source.id)).timers).toMatchObject([{ intervalSeconds: 120, catch_up: "all" }]);
-    await page.getByRole("button", { name: "Take it away" }).click();
+    await page.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("button", { name: "Save" }).click();
     await expect.poll(answer).toBe(" m k9");
   });
@@ -85,11 +85,11 @@ describe("a new source on the page", () => {
     await page.getByRole("heading", { name: "New Order" }).waitFor();
     expect(loads).not.toEqual([]);
     await page.goto(`${server.apiUrl}/sources?action=create&url=${encodeURIComponent("http://127.0.0.1:9/x.js")}`);
-    expect(await page.getByLabel("Address of raw code").inputValue()).toBe("http://127.0.0.1:9/x.js");
-    await page.getByRole("button", { name: "Go on" }).click();
+    expect(await page.getByLabel("Address of the code").inputValue()).toBe("http://127.0.0.1:9/x.js");
+    await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("alert").filter({ hasText: "PD_CODE_UNREACHABLE" }).waitFor();
     await page.goto(`${server.apiUrl}/sources/new?by=code`);
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("button", { name: "Deploy", exact: true }).click();
     await page.getByText("No events yet").waitFor();
     expect((await server.client.sources.list()).data).toMatchObject([{ name: "Hello" }]);

@@ -30,11 +30,11 @@ describe("a source on the page", () => {
     const choose = async (name: string, verb: string): Promise<void> => {
       await page.getByRole("option", { name }).click();
       await page.getByRole("heading", { name }).waitFor();
-      await page.getByRole("button", { name: "Do", exact: true }).click();
-      await page.getByRole("button", { name: verb }).click();
+      await page.getByRole("button", { name: "Actions", exact: true }).click();
+      await page.getByRole("button", { name: verb, exact: true }).click();
     };
     const left = async (): Promise<string[]> => (await server.client.events.list(source.id)).data.map(({ metadata }) => String(metadata.summary));
-    await choose("Order d", "Delete it");
+    await choose("Order d", "Delete");
     await expect.poll(left).toEqual(["Order c", "Order b", "Order a"]);
     const [, second] = (await server.client.events.list(source.id)).data;
     await choose("Order c", "Delete a range…");
@@ -67,7 +67,7 @@ describe("a source on the page", () => {
     await page.keyboard.press("Delete");
     await page.keyboard.insertText(ORDERS.replace('"one"', '"two"'));
     await page.keyboard.press("Control+s");
-    await page.getByText("Saved: version 2 runs").waitFor();
+    await page.getByText("Saved: version 2 is running").waitFor();
     await page.getByText("version 2", { exact: true }).waitFor();
     // The cursor is still in the editor, and the text is the saved one.
     await page.keyboard.press("Control+End");
@@ -82,12 +82,12 @@ describe("a source on the page", () => {
     expect(await order(source.endpoint_url, { id: "undone" })).toBe("one");
     await page.getByRole("link", { name: "Versions" }).click();
     await page.getByRole("button", { name: "Roll back" }).first().click();
-    await page.getByText("Version 4 runs: it is version 2 again").waitFor();
+    await page.getByText("Version 4 is running: the same as version 2").waitFor();
     await page.getByRole("link", { name: "Versions" }).click();
     await page.getByRole("button", { name: "Difference" }).first().click();
     await page.getByText('+    this.http.respond({ status: 200, body: "two" });').waitFor();
     await page.getByRole("button", { name: "Roll back" }).first().click();
-    await page.getByText("Version 5 runs: it is version 3 again").waitFor();
+    await page.getByText("Version 5 is running: the same as version 3").waitFor();
     expect(await order(source.endpoint_url, { id: "d" })).toBe("one");
   });
 
@@ -110,12 +110,12 @@ describe("a source on the page", () => {
       component_path: "two.mjs",
       component_files: { "lib.mjs": 'export const by = "other";\n' },
     });
-    await page.getByText("Other code was put in its place meanwhile: version 2 runs.").waitFor();
+    await page.getByText("The code was replaced while you edited it: version 2 is running.").waitFor();
     expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
-    await page.getByRole("button", { name: "Go on with mine" }).click();
+    await page.getByRole("button", { name: "Keep my changes" }).click();
     await page.getByText("// e i r / ? g s").waitFor();
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved: version 3 runs").waitFor();
+    await page.getByText("Saved: version 3 is running").waitFor();
     expect(await order(source.endpoint_url, {})).toBe("lib");
   });
 
@@ -123,7 +123,7 @@ describe("a source on the page", () => {
     const { server, source } = await withOrders();
     const page = await openPage(server, `/sources/${source.id}/events`);
     await page.getByRole("link", { name: "State" }).click();
-    await page.getByText("It keeps nothing").waitFor();
+    await page.getByText("No state yet").waitFor();
     await page.getByRole("link", { name: "Code" }).click();
     const editor = page.getByRole("textbox", { name: "Code of orders.mjs" });
     await editor.click();
@@ -137,7 +137,7 @@ describe("a source on the page", () => {
     expect(new URL(page.url()).pathname).toBe(`/sources/${source.id}/code`);
     await page.goBack();
     await asked.getByRole("button", { name: "Leave" }).click();
-    await page.getByText("It keeps nothing").waitFor();
+    await page.getByText("No state yet").waitFor();
     expect(new URL(page.url()).pathname).toBe(`/sources/${source.id}/state`);
     await page.getByRole("link", { name: "Webhooks" }).click();
     await page.getByText("No webhooks yet").waitFor();
@@ -149,7 +149,7 @@ describe("a source on the page", () => {
     await server.client.sources.update(source.id, { component_code: ORDERS.replace("count }", "count, more: true }"), component_path: "orders.mjs" });
     const page = await openPage(server, `/sources/${source.id}/runs`);
     await page.getByRole("option", { name: /POST/ }).click();
-    await page.getByRole("button", { name: "Compare with today's code" }).click();
+    await page.getByRole("button", { name: "Compare with current code" }).click();
     await page.getByText("other 1 event; state count 1 → 2; answer unchanged").waitFor();
     expect(await server.client.state.all(source.id)).toEqual({ count: 1 });
     await page.getByRole("button", { name: "Replay" }).click();
@@ -160,7 +160,7 @@ describe("a source on the page", () => {
   it("shows why a run failed, and its log as it comes", async () => {
     const { server, source } = await withOrders();
     const page = await openPage(server, `/sources/${source.id}/logs`);
-    await page.getByText("Nothing was logged yet").waitFor();
+    await page.getByText("No log lines yet").waitFor();
     await order(source.endpoint_url, { id: "a", fails: true });
     await page.getByRole("log").getByText("order a").waitFor();
     await page.getByRole("link", { name: "Runs" }).click();

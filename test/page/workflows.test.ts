@@ -36,15 +36,15 @@ describe("a workflow on the page", () => {
     await page.keyboard.press("Delete");
     await page.keyboard.insertText(codeStep("return steps.first.$return_value + 1;"));
     await page.keyboard.press("Control+s");
-    await page.getByText("Saved: version 2 runs").waitFor();
+    await page.getByText("Saved: version 2 is running").waitFor();
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.getByRole("list", { name: "Runs" }).getByRole("button").first().click();
-    await page.getByRole("button", { name: "Run again from where it ended" }).click();
+    await page.getByRole("button", { name: "Rerun from where it ended" }).click();
     await page.getByRole("heading", { name: "succeeded" }).waitFor();
     await page.getByText('+ second {"$return_value":21}').waitFor();
     await page.getByRole("button", { name: "Retry failed runs…" }).click();
     await page.getByText("1 of 1 would succeed.").waitFor();
-    await page.getByRole("button", { name: "Let them go" }).click();
+    await page.getByRole("button", { name: "Retry", exact: true }).click();
     expect(await workflow.runsOnce(2)).toHaveLength(2);
   });
 });

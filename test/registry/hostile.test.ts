@@ -109,7 +109,7 @@ describe("a registry", () => {
     const base = await startGitServer(dirname(folder), "me:hunter2");
     const add = (login: string) =>
       server.api.post("/v1/registries", { name: "g", kind: "git", location: `${base.replace("//", `//${login}@`)}/${basename(folder)}/.git` });
-    await expect(add("me:hunter2/#")).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: "Cannot add registry g: its address is none" });
+    await expect(add("me:hunter2/#")).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: "Cannot add registry g: its address is not valid" });
     await expect(add("me:wrong")).rejects.toMatchObject({ code: "PD_REGISTRY_UNREACHABLE", message: expect.not.stringContaining("wrong") });
     await add("me:hunter2");
     expect(await server.api.get("/v1/components/registry/x-source")).toMatchObject({ data: { version: "1" } });

@@ -229,7 +229,7 @@ describe("--component-network public", () => {
   it("wants the wall, and says so", async () => {
     await expect(TestServer.start({ sandboxUse: "belt", componentNetwork: "public" })).rejects.toMatchObject({
       code: "PD_SANDBOX_UNAVAILABLE",
-      message: "Cannot keep components to public addresses: only the wall can, and there is none (--sandbox belt)",
+      message: "Cannot limit components to public addresses: this needs the wall, which is not available (--sandbox belt)",
     });
   });
 });

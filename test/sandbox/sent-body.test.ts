@@ -34,7 +34,7 @@ describe("a body that is sent in parts", () => {
     const body = new SentBody();
     const taken = await Promise.all(Array.from({ length: 100 }, () => body.add(A)));
     expect(taken.every((isTaken) => !isTaken)).toBe(true);
-    await expect(read(body)).rejects.toThrow("its next part did not wait for the one before");
+    await expect(read(body)).rejects.toThrow("a part was sent before the previous one was read");
   });
 
   it("that is given up, or breaks off, is made no further", async () => {

@@ -93,7 +93,7 @@ describe("a page", () => {
     const { ticket } = await server.client.page.ticket();
     const redeem = () => fetch(`${server.apiUrl}/v1/page/tickets/redeem`, { method: "POST", body: JSON.stringify({ ticket }) });
     expect(await (await redeem()).json()).toEqual({ data: { key: server.apiKey } });
-    expect(await (await redeem()).json()).toMatchObject({ code: "PD_UNAUTHORIZED", details: { fix: "pd open opens the page anew" } });
+    expect(await (await redeem()).json()).toMatchObject({ code: "PD_UNAUTHORIZED", details: { fix: "Open the page again with pd open" } });
     const clock = new FakeClock(0);
     const tickets = new PageTickets(clock);
     const late = tickets.issue("key");
@@ -103,7 +103,7 @@ describe("a page", () => {
     const [owners, first] = [tickets.issue("owner"), tickets.issue("reader")];
     const more = Array.from({ length: 500 }, () => tickets.issue("reader"));
     expect([tickets.redeem(owners), tickets.redeem(more.at(-1) ?? "")]).toEqual(["owner", "reader"]);
-    expect(() => tickets.redeem(first)).toThrow("used before");
+    expect(() => tickets.redeem(first)).toThrow("already used");
   });
 
   it("of another site is refused on every route, whatever it knows", async () => {

@@ -218,7 +218,7 @@ describe("a client of both", () => {
     for (let depth = 0; depth < 20_000; depth++) nested = [nested];
     const refused = client.write("noteRun", { id: "run_1", workflowId: "p_a", run: [], ...{ nested } });
     const others = [client.write("deleteKey", "one"), client.write("deleteKey", "two")];
-    await expect(refused).rejects.toMatchObject({ code: "PD_FAILED", message: expect.stringContaining("cannot be handed over") });
+    await expect(refused).rejects.toMatchObject({ code: "PD_FAILED", message: expect.stringContaining("cannot be sent to its thread") });
     await expect(others[0]).rejects.toMatchObject({ message: "no" });
     expect(await others[1]).toBe("thread");
   });

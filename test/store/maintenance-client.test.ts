@@ -28,7 +28,7 @@ it("does each task in a thread of its own, which has ended when the task is done
 it("tells of a thread that ends in the middle, and does what comes after", async () => {
   const maintenance = await client();
   const [dead, next] = [maintenance.copy("die"), maintenance.copy("a")].map((copy) => copy.catch(String));
-  expect(await dead).toContain("Cannot look after the database: its thread has ended");
+  expect(await dead).toContain("Cannot maintain the database: its thread has ended");
   expect(await next).toMatch(/thread \d+$/);
 });
 
@@ -52,6 +52,6 @@ parentPort.once("message", () => parentPort.postMessage({ error: getEnvironmentD
 });
 
 it("takes a thread that cannot begin for no damage of the database", async () => {
-  const failing = await client('throw Object.assign(new Error("no driver"), { fix: "Start the program again" });');
-  await expect(failing.check()).rejects.toMatchObject({ message: "Cannot look after the database: no driver", fix: "Start the program again" });
+  const failing = await client('throw Object.assign(new Error("no driver"), { fix: "Restart the program" });');
+  await expect(failing.check()).rejects.toMatchObject({ message: "Cannot maintain the database: no driver", fix: "Restart the program" });
 });

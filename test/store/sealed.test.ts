@@ -318,12 +318,12 @@ describe("the sealed store", () => {
     const [moved, own] = await Promise.all(["dc_b", "dc_a"].map((id) => again.getSource(id)));
     // Listing opens no secrets, so an unreadable one does not affect other sources.
     expect([(await again.listSources()).length, own?.source.configured]).toEqual([2, planted.configured]);
-    expect(() => moved?.source.configured).toThrow(/values of dc_b: it was changed, or moved here/);
+    expect(() => moved?.source.configured).toThrow(/values of dc_b: it was changed, or copied/);
     await again.close();
     await rm(join(folder, "secret-key"));
     await expect(openSealed(folder)).rejects.toMatchObject({
       code: "PD_SECRET_KEY_WRONG",
-      message: expect.stringMatching(/they are sealed with key \w{8}, and there is none/),
+      message: expect.stringMatching(/they are sealed with key \w{8}, and this server has no key/),
     });
     // A missing key is not replaced, because a new one would look like the right one.
     expect(await readdir(folder)).not.toContain("secret-key");
@@ -349,7 +349,7 @@ describe("the sealed store", () => {
     const again = await openSealed(folder);
     expect(await readBack(again)).toMatchObject([planted, planted, {}, registry]);
     const [moved] = (await again.listWebhooks()).filter(({ id }) => id === second.id);
-    expect(() => moved?.secret).toThrow(`webhook ${second.id}: it was changed, or moved here`);
+    expect(() => moved?.secret).toThrow(`webhook ${second.id}: it was changed, or copied`);
     expect(await again.getWebhook(first.id)).toMatchObject({ secret: webhook.secret });
     await expect(again.listSources().then((all) => all.map(({ source: each }) => each.configured))).rejects.toThrow("values of dc_b");
   });

@@ -38,7 +38,7 @@ it("a database that turns out to be damaged is not served", async () => {
 it("a look that fails for another reason is no damage: the server starts and goes on, is told each time, and looks again an hour later", async () => {
   const { started, clock, damages, unchecked } = await watch('{ error: "too many open files" }');
   await started;
-  const told = "Cannot look after the database: too many open files";
+  const told = "Cannot maintain the database: too many open files";
   expect([damages, unchecked]).toEqual([[], [told]]);
   await clock.setTo(HOUR_MS);
   await expect.poll(() => unchecked).toEqual([told, told]);
@@ -53,5 +53,5 @@ it("a copy and what is stored fail with what is wrong, damage included", async (
   );
   const maintenance = new MaintenanceClient({ entry, path: "none" });
   await expect(maintenance.copy("a")).rejects.toThrow("Cannot copy the database to a: malformed");
-  await expect(maintenance.usage()).rejects.toThrow("Cannot tell what the database takes up: malformed");
+  await expect(maintenance.usage()).rejects.toThrow("Cannot measure the database: malformed");
 });

@@ -23,7 +23,7 @@ it("a write that another program held up is not stored, which is no fault of wha
   expect(errorText(held)).toMatchObject({
     code: "PD_NOT_STORED",
     message: expect.stringContaining("SQLITE_BUSY_SNAPSHOT"),
-    fix: expect.stringContaining("End what else writes"),
+    fix: expect.stringContaining("Stop other programs"),
   });
   expect(errorText(Object.assign(new Error("a constraint"), { code: "SQLITE_CONSTRAINT" }))).toMatchObject({ code: "PD_FAILED" });
 });

@@ -10,8 +10,8 @@ describe("readStable", () => {
     const pipe = join(await temporaryFolder(), "pipe.mjs");
     execFileSync("mkfifo", [pipe]);
     for (const path of [pipe, "/dev/zero"]) {
-      await expect(readStable(path)).rejects.toThrow(`Cannot read ${path}: it is no file`);
-      expect(() => readNow(path)).toThrow(`Cannot read ${path}: it is no file`);
+      await expect(readStable(path)).rejects.toThrow(`Cannot read ${path}: not a regular file`);
+      expect(() => readNow(path)).toThrow(`Cannot read ${path}: not a regular file`);
     }
   });
 

@@ -119,8 +119,8 @@ describe.each(["in-process", "sandbox"] as const)("a component that is loaded %s
 describe("load", () => {
   it("says what is wrong with props, accounts and files", async () => {
     await expect(orders({ props: {} })).rejects.toThrow(/status is required|status/);
-    await expect(orders({ accounts: { shopp: {} } })).rejects.toThrow("Cannot give shopp an account: it is no prop of the type app");
-    await expect(load("./nothing.mjs")).rejects.toThrow("there is no such file");
+    await expect(orders({ accounts: { shopp: {} } })).rejects.toThrow("Cannot give shopp an account: not a prop of the type app");
+    await expect(load("./nothing.mjs")).rejects.toThrow("the file does not exist");
     await expect(load("../components/http-plain.mjs")).resolves.toBeDefined();
   });
 
@@ -157,7 +157,7 @@ describe("load", () => {
     const source = await load(file, { now: 0 });
     const runs = await source.advance(120_000);
     expect(runs.map(({ kept }) => kept[0]?.event).toSorted((a, b) => Number(a) - Number(b))).toEqual([60, 60, 120]);
-    await expect(source.advance(3_600_000_000)).rejects.toThrow("more than 10000 times of timers lie on the way");
+    await expect(source.advance(3_600_000_000)).rejects.toThrow("its timers are due more than 10000 times");
   });
 
   it("tells what the code does after its run has returned, and keeps data stores", async () => {
@@ -177,7 +177,7 @@ describe("load", () => {
     expect((await source.run({ event: { id: 1 } })).kept).toMatchObject([{ event: "now" }]);
     await expect.poll(() => source.state).toEqual({ late: true });
     const next = await source.run({ event: { id: 2 } });
-    expect(next.logs.map(({ text }) => text)).toEqual([expect.stringContaining("takeLate() tells what it did")]);
+    expect(next.logs.map(({ text }) => text)).toEqual([expect.stringContaining("after it had returned: see takeLate()")]);
     expect(source.takeLate().kept).toMatchObject([{ event: "later" }]);
     expect(source.dataStores).toEqual({ shared: { seen: 6 } });
   });
@@ -200,7 +200,7 @@ describe("load", () => {
     for (const _time of ["recorded", "played"])
       expect((await (await load(file, { http: recording(path) })).run()).kept.map(({ event }) => event)).toEqual(expected);
     await writeFile(path, "{ half");
-    await expect((await load(file, { http: recording(path) })).run()).rejects.toThrow("it is no recording");
+    await expect((await load(file, { http: recording(path) })).run()).rejects.toThrow("not a recording");
   });
 
   it("plays what was recorded, and records where there is nothing yet", async () => {

@@ -45,23 +45,23 @@ export async function givenFields(cli: CliContext, client: Client, { app, flags 
   if (stdin === true) Object.assign(fields, await fieldsOfText(client, app, { given: await readAll(cli.stdin), from: "stdin" }));
   if (Object.keys(fields).length > 0) return fields;
   if (!canAsk(cli, flags))
-    throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: none are given`, { fix: "--field name=value, --env VARIABLE or --stdin" });
+    throw new PdError("PD_BAD_INPUT", `Cannot read the fields of ${app}: no fields are given`, { fix: "--field name=value, --env VARIABLE or --stdin" });
   return askFields(cli, await lookAt(cli, client, app), undefined);
 }
 
 export function lookAt(cli: CliContext, client: Client, app: string): Promise<AppFacts> {
-  return withSpinner(cli, `Looking at ${app}`, findApp(client, app));
+  return withSpinner(cli, `Looking up ${app}`, findApp(client, app));
 }
 
 /** Accepts a JSON object, or the value of the app's only field. Throws PD_BAD_INPUT. */
 async function fieldsOfText(client: Client, app: string, { given, from }: { given: string | undefined; from: string }): Promise<JsonObject> {
   const value = given?.trim() ?? "";
-  if (value === "") throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: ${from} is ${given === undefined ? "not set" : "empty"}`);
+  if (value === "") throw new PdError("PD_BAD_INPUT", `Cannot read the fields of ${app}: ${from} is ${given === undefined ? "not set" : "empty"}`);
   const parsed = parseJson(value);
   if (isJsonObject(parsed)) return parsed;
   const only = onlyField(await findApp(client, app));
   if (only !== undefined) return { [only]: value };
-  throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: ${from} holds no JSON object, and it is not known which one field it is`, {
+  throw new PdError("PD_BAD_INPUT", `Cannot read the fields of ${app}: ${from} is not a JSON object, and its field is unknown`, {
     fix: 'Give {"field":"value"}, or --field name=value',
   });
 }

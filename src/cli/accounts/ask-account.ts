@@ -39,7 +39,7 @@ export async function askAccount(
     if (choice === undefined) return undefined;
     if (choice.value !== NEW) return choice.value;
   }
-  const facts = await withSpinner(cli, `Looking at ${app}`, component.app(app));
+  const facts = await withSpinner(cli, `Looking up ${app}`, component.app(app));
   const made = await askNewAccount(cli, client, { app: facts, name: undefined, signal });
   printNote(cli, `Connected ${made.name} (${made.id}), an account of ${facts.name}`);
   return made.id;
@@ -83,7 +83,7 @@ async function askWay(cli: CliContext, client: Client, { app, signal }: Connecti
     { name: "Paste an access token", value: "fields" },
   ];
   const context = { input: cli.stdin, output: cli.stderr, ...(signal === undefined ? {} : { signal }) };
-  return holdingTerminal(() => select({ message: `How is ${app.name} connected?`, choices }, context));
+  return holdingTerminal(() => select({ message: `How to connect ${app.name}?`, choices }, context));
 }
 
 async function signIn(cli: CliContext, client: Client, { app, name, signal, flow, clientOf }: Connecting & SignIn): Promise<AccountRecord> {
@@ -92,8 +92,8 @@ async function signIn(cli: CliContext, client: Client, { app, name, signal, flow
   const request: OAuthInput = { app: app.slug, flow, name };
   const isElsewhere = app.wantsHttps && flow === "authorization_code";
   if (clientOf === undefined) {
-    const address = isElsewhere ? "any https address of yours" : redirectUri(port);
-    if (flow === "authorization_code") printNote(cli, `Register a client at ${app.name}; its redirect address is ${address}`);
+    const address = isElsewhere ? "any https address you control" : redirectUri(port);
+    if (flow === "authorization_code") printNote(cli, `Register a client at ${app.name} with the redirect address ${address}`);
     request.client_id = await askPlain(cli, "Client id", signal);
     const secret = await askText(cli, { hint: "", default: undefined, isOptional: true, isSecret: true }, { message: "Client secret", signal });
     if (secret !== "") request.client_secret = secret;

@@ -38,7 +38,7 @@ export function askText(
   { message, signal }: { message: string; signal: AbortSignal | undefined },
 ): Promise<string> {
   const context = contextOf(cli, signal);
-  const notes = [...(hint === "" ? [] : [hint]), ...(isOptional && usual === undefined ? ["Enter leaves it out"] : [])];
+  const notes = [...(hint === "" ? [] : [hint]), ...(isOptional && usual === undefined ? ["Enter skips it"] : [])];
   const question = `${message}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
   const validate = (given: string): string | true => given !== "" || isOptional || usual !== undefined || "It is required";
   if (isSecret) return holdingTerminal(() => password({ message: question, mask: "*", validate }, context));
@@ -50,7 +50,7 @@ export function askPlain(cli: CliContext, message: string, signal: AbortSignal |
 }
 
 export function askRedirectUri(cli: CliContext, signal: AbortSignal | undefined): Promise<string> {
-  return askPlain(cli, "Redirect address that is registered there (https://…)", signal);
+  return askPlain(cli, "Redirect address registered at the provider (https://…)", signal);
 }
 
 function contextOf({ stdin, stderr }: CliContext, signal: AbortSignal | undefined) {

@@ -15,7 +15,7 @@ const REDIRECT_PORT = "4143";
 export function redirectPort({ environment }: CliContext, given = environment["PD_REDIRECT_PORT"] ?? REDIRECT_PORT): number {
   const port = Number(given);
   if (given !== "" && Number.isInteger(port) && port >= 0 && port < 65_536) return port;
-  throw new PdError("PD_BAD_INPUT", `Cannot use --redirect-port ${JSON.stringify(given)}: it wants a port`, { fix: "--redirect-port 8123" });
+  throw new PdError("PD_BAD_INPUT", `Cannot use --redirect-port ${JSON.stringify(given)}: expected a port number`, { fix: "--redirect-port 8123" });
 }
 
 /** Port 0 means any free port. */
@@ -56,13 +56,16 @@ export async function listenForCallback(port: number): Promise<Callback> {
     });
   }).listen(port, "127.0.0.1");
   await once(server, "listening").catch((error: unknown) => {
-    throw new PdError("PD_PORT_TAKEN", `Cannot wait for the provider on port ${port}: it is taken`, { cause: error, fix: "Give another with --redirect-port" });
+    throw new PdError("PD_PORT_TAKEN", `Cannot wait for the provider on port ${port}: the port is in use`, {
+      cause: error,
+      fix: "Use another one with --redirect-port",
+    });
   });
   const address = server.address();
   const url = redirectUri(typeof address === "object" && address !== null ? address.port : port);
   const late = (signal: AbortSignal | undefined): Promise<never> =>
     sleep(PATIENCE_MS, undefined, { ref: false, signal }).then(() => {
-      throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: nobody came back from the provider in time", { fix: "Try again" });
+      throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: the provider did not redirect in time", { fix: "Connect again" });
     });
   return {
     url,
@@ -84,7 +87,7 @@ export function pastedCallback(cli: CliContext, url: string): Callback {
     url,
     async arrived(state, signal) {
       const validate = (given: string): string | true =>
-        (URL.canParse(given) && new URL(given).searchParams.get("state") === state) || "It wants the whole address, as it stands in the browser";
+        (URL.canParse(given) && new URL(given).searchParams.get("state") === state) || "Paste the whole address from the browser";
       const message = "The address that you were sent to";
       const pasted = await holdingTerminal(() => input({ message, validate }, signal === undefined ? context : { ...context, signal }));
       return { url: pasted, show: async () => {} };

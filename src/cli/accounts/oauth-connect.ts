@@ -8,7 +8,7 @@ import { openInBrowser, webAddress } from "../open-browser.ts";
 import { printNote } from "../reporter.ts";
 
 const DONE_PAGE = "<!doctype html><title>Headwater</title><p>Thank you. This window can be closed.</p>";
-const REFUSED_PAGE = "<!doctype html><title>Headwater</title><p>Not connected: the terminal says why.</p>";
+const REFUSED_PAGE = "<!doctype html><title>Headwater</title><p>Not connected. The terminal shows why.</p>";
 interface Connecting {
   readonly request: OAuthInput;
   /** A port on this machine, or a redirect address on another machine. */
@@ -31,7 +31,7 @@ export async function connectByOAuth(cli: CliContext, client: Client, { request,
     step = await untilGranted(client, flowId, { step, signal });
   }
   if (step.account === undefined)
-    throw new PdError("PD_OAUTH_FAILED", `Cannot connect the account: the server asks for ${step.status}, which cannot be done here`);
+    throw new PdError("PD_OAUTH_FAILED", `Cannot connect the account: the server asks for ${step.status}, which is not supported here`);
   return step.account;
 }
 
@@ -73,5 +73,5 @@ async function untilGranted(
     if (step.status !== "pending") return step;
     pause = step.interval_ms;
   }
-  throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: nobody has entered the code in time", { fix: "Try again" });
+  throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: the code was not entered in time", { fix: "Connect again" });
 }

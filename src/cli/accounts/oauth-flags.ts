@@ -50,7 +50,7 @@ async function oauthRequest(cli: CliContext, app: string, flags: AccountFlags): 
   const { name, field = [], flow = "code", authorizeUrl, tokenUrl, deviceUrl } = flags;
   const named = FLOWS.get(flow);
   if (named === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot use --flow ${JSON.stringify(flow)}: there are code, device and client`, { fix: "--flow code" });
+    throw new PdError("PD_BAD_INPUT", `Cannot use --flow ${JSON.stringify(flow)}: expected code, device or client`, { fix: "--flow code" });
   return {
     app,
     flow: named,
@@ -66,7 +66,9 @@ async function oauthRequest(cli: CliContext, app: string, flags: AccountFlags): 
 async function connectOAuth(cli: CliContext, request: OAuthInput, flags: AccountFlags): Promise<AccountRecord> {
   const { redirectUri } = flags;
   if (redirectUri !== undefined && !canAsk(cli, flags))
-    throw new PdError("PD_BAD_INPUT", "Cannot use --redirect-uri: nobody can be asked for the address that they were sent to", { fix: "Run it in a terminal" });
+    throw new PdError("PD_BAD_INPUT", "Cannot use --redirect-uri without a terminal: it asks for the address that you were sent to", {
+      fix: "Run it in a terminal",
+    });
   const client = await connect(cli);
   return connectByOAuth(cli, client, { request, redirect: redirectUri ?? redirectPort(cli, flags.redirectPort) });
 }

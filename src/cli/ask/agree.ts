@@ -20,7 +20,8 @@ interface Agreeing {
 /** Throws PD_BAD_INPUT when it cannot ask and `--yes` was not given. */
 export async function isAgreed(cli: CliContext, { yes, question, attempted, isUsual = false, prompt }: Agreeing): Promise<boolean> {
   if (yes === true) return true;
-  if (!canAsk(cli, { prompt })) throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} without being told to: nobody can be asked`, { fix: "Give --yes" });
+  if (!canAsk(cli, { prompt }))
+    throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} without confirmation: the command cannot ask here`, { fix: "Give --yes" });
   const agreed = await holdingTerminal(() => confirm({ message: question, default: isUsual }, { input: cli.stdin, output: cli.stderr }));
   if (!agreed) printNote(cli, "Nothing was changed");
   return agreed;

@@ -34,7 +34,7 @@ interface Kind {
 async function mayGrantOne(cli: CliContext, { granted, prompt }: Omit<Granting, keyof GrantFlags>, { kind, flag, named, what }: Kind): Promise<boolean> {
   const receiving = granted.filter(({ rights }) => rights.some((right) => right.kind === kind)).map(({ slug }) => slug);
   const idle = named.find((slug) => !granted.some((one) => one.slug === slug));
-  if (idle !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${idle}: the plan has nothing of this name`);
+  if (idle !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${idle}: nothing in the plan has this name`);
   const asked = receiving.filter((slug) => !named.includes(slug));
   if (asked.length === 0) return true;
   const names = asked.join(", ");

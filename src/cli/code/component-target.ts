@@ -49,7 +49,7 @@ async function importedModule(module: string): Promise<NonNullable<CodeParams["c
 /** Throws PD_BAD_INPUT when it cannot ask. */
 export async function pickComponent(cli: CliContext, client: Client, flags: { prompt?: boolean | undefined }): Promise<string> {
   if (!canAsk(cli, flags))
-    throw new PdError("PD_BAD_INPUT", "Cannot tell what to deploy: no file, URL or key is given", {
+    throw new PdError("PD_BAD_INPUT", "Cannot deploy: no file, URL or key is given", {
       fix: "pd deploy <file>, or pd registry search <words> to find a key",
     });
   const source = async (typed = "", { signal }: { signal: AbortSignal }): Promise<PickedKey[]> => {
@@ -58,7 +58,7 @@ export async function pickComponent(cli: CliContext, client: Client, flags: { pr
     const { data } = await client.registries.search({ limit: MOST_SHOWN, component_type: "source", query: typed });
     return data.map(pickedKey);
   };
-  const question = { message: "Which component? (type to search: an app, or words)", source, pageSize: 12 };
+  const question = { message: "Which component? (type an app or words to search)", source, pageSize: 12 };
   return holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
 }
 
@@ -81,10 +81,10 @@ interface DevelopedFile {
 /** Accepts a file, or a key of a registry on this machine. Throws PD_BAD_INPUT for a key without a local file. */
 export async function fileOf(client: Client, target: string, { home, isElsewhere }: { home: string; isElsewhere: boolean }): Promise<DevelopedFile> {
   if (!looksLikeKey(target) || (await isFile(target))) return { path: target };
-  if (isElsewhere) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: its file lies on another machine`, { fix: "pd dev <file>" });
+  if (isElsewhere) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: its file is on another machine`, { fix: "pd dev <file>" });
   const { registry: name } = await client.components.describe({ key: target });
   const found = (await client.registries.list()).find((registry) => registry.name === name);
-  if (found === undefined) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: it is published here, and has no file`, { fix: "pd dev <file>" });
+  if (found === undefined) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: it was published here, and has no file`, { fix: "pd dev <file>" });
   const folder = found.kind === "folder" ? found.location : join(home, "registries", found.name);
   const { data } = await client.registries.search({ limit: 1000, query: target });
   return { path: join(folder, data.find(({ key }) => key === target)?.path ?? ""), root: await ProjectRoot.at(folder) };

@@ -34,13 +34,13 @@ export function processLimits({ allowRun, allowAddons, memory, timeout }: Proces
 export function firstLimits(flags: ProcessFlags) {
   const { memory_mb: memory, timeout_seconds: timeout, ...rights } = processLimits(flags);
   const none = memory === null ? "--memory" : timeout === null ? "--timeout" : undefined;
-  if (none !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${none} none: nothing has been set that it could take back`, { fix: "Leave it out" });
+  if (none !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${none} none: only an existing limit can be removed`, { fix: "Leave it out" });
   return { ...rights, ...(typeof memory === "number" ? { memory_mb: memory } : {}), ...(typeof timeout === "number" ? { timeout_seconds: timeout } : {}) };
 }
 
 export function truthOf(flag: string, text: string): boolean {
   if (text === "true" || text === "false") return text === "true";
-  throw new PdError("PD_BAD_INPUT", `Cannot read ${flag} ${JSON.stringify(text)}: it wants true or false`);
+  throw new PdError("PD_BAD_INPUT", `Cannot read ${flag} ${JSON.stringify(text)}: expected true or false`);
 }
 
 function megabytes(text: string): number {
@@ -48,12 +48,12 @@ function megabytes(text: string): number {
   if (Number.isInteger(given) && given >= LEAST_MEMORY_MB && given <= MOST_MEMORY_MB) return given;
   throw new PdError(
     "PD_BAD_INPUT",
-    `Cannot read --memory ${JSON.stringify(text)}: it wants megabytes, a whole number from ${LEAST_MEMORY_MB} to ${MOST_MEMORY_MB}`,
+    `Cannot read --memory ${JSON.stringify(text)}: expected a whole number of megabytes from ${LEAST_MEMORY_MB} to ${MOST_MEMORY_MB}`,
   );
 }
 
 function seconds(text: string): number {
   const given = Number(text);
   if (given > 0 && given <= LONGEST_SECONDS) return given;
-  throw new PdError("PD_BAD_INPUT", `Cannot read --timeout ${JSON.stringify(text)}: it wants seconds, up to a day`);
+  throw new PdError("PD_BAD_INPUT", `Cannot read --timeout ${JSON.stringify(text)}: expected a number of seconds, at most one day`);
 }

@@ -34,7 +34,7 @@ export async function givenProps({ prop = [], props }: PropFlags): Promise<JsonO
 /** Throws PD_BAD_INPUT. */
 export function splitPair(pair: string, flag: string): [string, string] {
   const mark = pair.indexOf("=");
-  if (mark < 1) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(pair)}: it wants name=value`, { fix: `${flag} name=value` });
+  if (mark < 1) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(pair)}: expected name=value`, { fix: `${flag} name=value` });
   return [pair.slice(0, mark), pair.slice(mark + 1)];
 }
 
@@ -45,7 +45,7 @@ async function readPropsFile(path: string): Promise<JsonObject> {
 /** `what` names the file's purpose in errors. Throws PD_BAD_INPUT and PD_FILE_NOT_FOUND. */
 export async function readJsonFile(path: string, what: string): Promise<JsonObject> {
   const value = parseJson(await readText(path));
-  if (!isJsonObject(value)) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as ${what}: it wants a JSON object`);
+  if (!isJsonObject(value)) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as ${what}: expected a JSON object`);
   return value;
 }
 
@@ -58,7 +58,7 @@ export async function readValue(name: string, value: string): Promise<string> {
   } catch (error) {
     if (error instanceof PdError && error.code !== "PD_FILE_NOT_FOUND") throw error;
     throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the value of ${name}: ${messageOf(error)}`, {
-      fix: `For a text that begins with @ write '\\${value}'`,
+      fix: `For a text that starts with @, write '\\${value}'`,
     });
   }
 }
@@ -68,7 +68,7 @@ export async function readText(path: string): Promise<string> {
     return await readFile(await givenPlace(path), "utf8");
   } catch (error) {
     if (error instanceof PdError) throw error;
-    const fix = /^\s*[[{"]/.test(path) ? { fix: "Write it into a file, and give the name of that" } : {};
+    const fix = /^\s*[[{"]/.test(path) ? { fix: "Write it to a file, and give the name of the file" } : {};
     throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${reasonOf(error)}`, { cause: error, ...fix });
   }
 }
@@ -80,7 +80,7 @@ async function givenPlace(path: string): Promise<string> {
 
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
-  return code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : messageOf(error);
+  return code === "ENOENT" ? "the file does not exist" : code === "EISDIR" ? "it is a folder" : messageOf(error);
 }
 
 /** `--env` overrides `--env-file`. */
@@ -101,5 +101,7 @@ export async function givenEnv({ env = [], envFile }: Pick<CodeFlags, "env" | "e
 function splitVariable(pair: string, flag: string): [string, string] {
   const [name, value] = splitPair(pair, flag);
   if (/^[A-Za-z_]\w*$/.test(name.trim())) return [name.trim(), value];
-  throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(pair)}: ${JSON.stringify(name)} can name no variable`, { fix: `${flag} NAME=value` });
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(pair)}: ${JSON.stringify(name)} is not a valid variable name`, {
+    fix: `${flag} NAME=value`,
+  });
 }

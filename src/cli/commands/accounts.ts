@@ -29,7 +29,7 @@ async function tellMissing(cli: CliContext, client: Client, { app, credentials }
   const known = await knownAppOf(client, app);
   if (known === undefined) return;
   const missing = handFields(known).filter((field) => !field.isOptional && field.default === undefined && credentials[field.name] === undefined);
-  if (missing.length > 0) printNote(cli, `Components of ${app} read ${missing.map(({ name }) => name).join(" and ")} as well, as far as is known`);
+  if (missing.length > 0) printNote(cli, `Components of ${app} may also read ${missing.map(({ name }) => name).join(" and ")}`);
 }
 
 export async function reconnectAccount(cli: CliContext, account: string, flags: AccountFlags): Promise<number> {
@@ -54,7 +54,7 @@ export async function list(cli: CliContext, app: string | undefined): Promise<nu
 /** Shows secrets only on a terminal. */
 export async function show(cli: CliContext, id: string, { reveal }: { reveal?: boolean | undefined }): Promise<number> {
   if (reveal === true && cli.stdout.isTTY !== true)
-    throw new PdError("PD_BAD_INPUT", "Cannot reveal credentials: nobody looks at this output", {
+    throw new PdError("PD_BAD_INPUT", "Cannot reveal credentials: the output is not a terminal", {
       fix: "Run it in a terminal, or ask the API with include_credentials=1",
     });
   const client = await connect(cli);
@@ -74,7 +74,7 @@ interface TestFlags {
 
 /** Exits 0 when the app accepts the account. */
 export async function test(cli: CliContext, id: string, { url, header = [] }: TestFlags): Promise<number> {
-  if (url === undefined && header.length > 0) throw new PdError("PD_BAD_INPUT", "Cannot use --header alone: it goes with --url", { fix: "--url https://…" });
+  if (url === undefined && header.length > 0) throw new PdError("PD_BAD_INPUT", "Cannot use --header: --url is missing", { fix: "--url https://…" });
   const headers = Object.fromEntries(header.map(headerOf));
   const client = await connect(cli);
   const found = await client.accounts.test(id, url === undefined ? {} : { url, headers });
@@ -82,12 +82,12 @@ export async function test(cli: CliContext, id: string, { url, header = [] }: Te
   return found.verdict === "accepted" ? 0 : 1;
 }
 
-const VERDICTS = { accepted: "It works", refused: "It is refused", unclear: "Nobody can tell", unknown: "Not asked" } as const;
+const VERDICTS = { accepted: "Works", refused: "Refused", unclear: "Unclear", unknown: "Not tested" } as const;
 
 function headerOf(given: string): [string, string] {
   const [, name, value] = /^([\w-]+): *(.+)$/.exec(given) ?? [];
   if (name !== undefined && value !== undefined) return [name, value];
-  throw new PdError("PD_BAD_INPUT", `Cannot use --header ${JSON.stringify(given)}: it wants name: value`, { fix: "--header 'x-api-key: {api_key}'" });
+  throw new PdError("PD_BAD_INPUT", `Cannot use --header ${JSON.stringify(given)}: expected name: value`, { fix: "--header 'x-api-key: {api_key}'" });
 }
 
 export async function rename(cli: CliContext, id: string, name: string): Promise<number> {
@@ -103,7 +103,7 @@ export async function update(cli: CliContext, id: string, flags: FieldFlags): Pr
   const credentials = wantsFields ? await givenFields(cli, client, { app: before.app.name_slug, flags }) : undefined;
   const code = printUpdated(cli, await client.accounts.update(id, { name: name === undefined ? undefined : named(name), credentials }));
   const isByHand = credentials?.["oauth_access_token"] !== undefined || credentials?.["oauth_refresh_token"] !== undefined;
-  if (before.oauth !== null && isByHand && !cli.isJson) printNote(cli, "Its tokens are yours to renew from now on: they were given by hand");
+  if (before.oauth !== null && isByHand && !cli.isJson) printNote(cli, "You must renew its tokens from now on: they were entered by hand");
   return code;
 }
 

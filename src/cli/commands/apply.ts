@@ -55,7 +55,7 @@ export async function apply(cli: CliContext, target: string | undefined, flags: 
 function showPlan(cli: CliContext, steps: readonly Step[]): void {
   const colours = coloursFor(cli.stdout, cli);
   for (const { kind, name, action, changes, rights = [] } of steps) {
-    const note = action === "unchanged" ? colours.dim(" (nothing changes)") : action === "extra" ? colours.dim(" (not in pd.yaml; --prune deletes it)") : "";
+    const note = action === "unchanged" ? colours.dim(" (unchanged)") : action === "extra" ? colours.dim(" (not in pd.yaml; --prune deletes it)") : "";
     printLine(cli, `${SIGNS[action]} ${kind} ${name}${note}`);
     for (const line of [...changes, ...rightLines(rights).map((text) => colours.yellow(text))]) printLine(cli, `    ${line}`);
   }
@@ -64,11 +64,11 @@ function showPlan(cli: CliContext, steps: readonly Step[]): void {
     [count("create"), "to create"],
     [count("update"), "to change"],
     [count("delete"), "to delete"],
-    [count("unchanged"), "as it is"],
+    [count("unchanged"), "unchanged"],
     [count("extra"), "not in pd.yaml"],
   ] as const;
   const told = parts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
-  printLine(cli, told.length === 0 ? "pd.yaml says nothing, and nothing is there" : told.join(", "));
+  printLine(cli, told.length === 0 ? "Nothing in pd.yaml, and nothing on the server" : told.join(", "));
 }
 
 async function isWanted(cli: CliContext, flags: ApplyFlags, open: readonly Step[]): Promise<boolean> {
@@ -96,8 +96,8 @@ async function carryOut(cli: CliContext, open: readonly Step[]): Promise<Readonl
     const { kind, name, action } = step;
     // Its replacement may have failed.
     if (action === "delete" && failures.size > 0) {
-      failures.set(step, new PdError("PD_CONFLICT", `${kind} ${name} stays, since something before it failed`, { fix: "Mend that, and apply again" }));
-      if (!cli.isJson) printNote(cli, `Not deleted: ${kind} ${name}, since something before it failed`);
+      failures.set(step, new PdError("PD_CONFLICT", `Cannot delete ${kind} ${name}: an earlier step failed`, { fix: "Fix that step, and apply again" }));
+      if (!cli.isJson) printNote(cli, `Not deleted: ${kind} ${name}, because an earlier step failed`);
       continue;
     }
     try {
@@ -109,6 +109,6 @@ async function carryOut(cli: CliContext, open: readonly Step[]): Promise<Readonl
       if (!cli.isJson) printError(cli, error);
     }
   }
-  if (failures.size > 0 && !cli.isJson) printNote(cli, `${failures.size} of ${open.length} changes failed; apply again once they are mended`);
+  if (failures.size > 0 && !cli.isJson) printNote(cli, `${failures.size} of ${open.length} changes failed; fix them and apply again`);
   return failures;
 }

@@ -17,10 +17,10 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
   const target = resolve(path);
   if (existsSync(target)) throw isTaken(target);
   if (!existsSync(dirname(target)))
-    throw new PdError("PD_FILE_NOT_FOUND", `Cannot write a backup to ${target}: its folder is not there`, { fix: `mkdir -p ${dirname(target)}` });
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot write a backup to ${target}: its folder does not exist`, { fix: `mkdir -p ${dirname(target)}` });
   const { home } = await settingsOf(cli);
   if (OF_THE_SERVER.test(basename(target)) && existsSync(home) && (await realpath(dirname(target))) === (await realpath(home)))
-    throw new PdError("PD_BAD_INPUT", `Cannot write a backup to ${target}: the server takes a file of this name for its own`, { fix: "Choose another name" });
+    throw new PdError("PD_BAD_INPUT", `Cannot write a backup to ${target}: the server uses a file of this name`, { fix: "Choose another name" });
   const client = await connect(cli);
   const draft = `${target}.${process.pid}.part`;
   try {
@@ -36,7 +36,7 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
   const { size } = await stat(target);
   if (cli.isJson) printJson(cli, { path: target, bytes: size });
   else printLine(cli, `Wrote ${target} (${megabytes(size)} MB)`);
-  printNote(cli, "Secrets in it are sealed: keep the key apart from it (pd status tells where it is)");
+  printNote(cli, "Its secrets are sealed: keep the key apart from the backup (pd status shows where the key is)");
   return 0;
 }
 
@@ -44,7 +44,7 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
 const OF_THE_SERVER = /^(headwater\.(db(-(wal|shm|journal))?|mark)|server\.(json|lock|log)|api-key|secret-key|child\.cjs|dev-attachments\.json)$/;
 
 function isTaken(target: string): PdError {
-  return new PdError("PD_CONFLICT", `Cannot write a backup to ${target}: there is a file already`, { fix: "Choose another name" });
+  return new PdError("PD_CONFLICT", `Cannot write a backup to ${target}: it exists`, { fix: "Choose another name" });
 }
 
 /** Does not overwrite a file that was created in the meantime. */
@@ -79,12 +79,12 @@ export async function restore(cli: CliContext, path: string, { yes }: { yes?: bo
   const { home } = await settingsOf(cli);
   // When it cannot ask, `restoreHome` throws and says what would be replaced.
   const isAsked = yes !== true && canAsk(cli, {}) && existsSync(join(home, "headwater.db"));
-  if (isAsked && !(await isAgreed(cli, { yes, question: `Put ${path} in the place of what ${home} holds?`, attempted: "restore" }))) return 1;
+  if (isAsked && !(await isAgreed(cli, { yes, question: `Replace the data in ${home} with ${path}?`, attempted: "restore" }))) return 1;
   const mayReplace = yes === true || isAsked;
-  const restored = await withSpinner(cli, `Putting ${path} in place`, restoreHome(resolve(path), { home, mayReplace }));
+  const restored = await withSpinner(cli, `Restoring ${path}`, restoreHome(resolve(path), { home, mayReplace }));
   if (cli.isJson) printJson(cli, { ...restored });
   else printLine(cli, `Restored ${told(restored)}`);
-  if (restored.before !== undefined) printNote(cli, `What was there lies in ${restored.before}`);
+  if (restored.before !== undefined) printNote(cli, `The previous data is in ${restored.before}`);
   return 0;
 }
 

@@ -5,7 +5,7 @@ import { printLine } from "../reporter.ts";
 export function completion(cli: CliContext, shell: string): Promise<number> {
   const script = SCRIPTS[shell];
   if (script === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot complete for ${JSON.stringify(shell)}: there are bash, zsh and fish`, { fix: "pd completion bash" });
+    throw new PdError("PD_BAD_INPUT", `Cannot complete for ${JSON.stringify(shell)}: expected bash, zsh or fish`, { fix: "pd completion bash" });
   printLine(cli, script);
   return Promise.resolve(0);
 }
@@ -28,7 +28,7 @@ const BASH = `_pd() {
   done < <(pd complete -- "\${words[@]:1}" 2>/dev/null)
   if [ -n "$files" ]; then
     while IFS= read -r value; do
-      # A ~ of one's own means a home, and stays.
+      # A typed ~ means the home folder, and is kept.
       case "$value" in
         "~/"*) [ -d "$HOME/\${value#*/}" ] && value="$value/"; _pd_add "~/" "\${value#*/}" ;;
         *) [ -d "$value" ] && value="$value/"; _pd_add "" "$value" ;;

@@ -20,7 +20,7 @@ export async function smtp(cli: CliContext, address: string | undefined, flags: 
   const before = await keptServer(client);
   if (flags.off === true) {
     if (before !== undefined) await client.accounts.delete(before.id, { force: true });
-    return printRecord(cli, { off: true }, () => printNote(cli, "No mail is sent any more"));
+    return printRecord(cli, { off: true }, () => printNote(cli, "Stopped sending mail"));
   }
   if (address === undefined) {
     if (before === undefined)
@@ -49,13 +49,13 @@ async function serverOf(address: string, { to, from, password, security }: SmtpF
     new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(address.replace(/\/\/[^@/]*@/, "//…@"))} as an SMTP server: ${problem}`, {
       fix: "pd config smtp smtp://user@host:587 --to <you>",
     });
-  if (!/^smtps?:\/\//.test(address) || !URL.canParse(address)) throw wrong("it is no address such as smtp://user@host:587 or smtps://host");
+  if (!/^smtps?:\/\//.test(address) || !URL.canParse(address)) throw wrong("expected an address such as smtp://user@host:587 or smtps://host");
   const { protocol, hostname, port, username, password: own } = new URL(address);
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
   const usual = protocol === "smtps:" ? "tls" : isLoopback ? "none" : "starttls";
   const chosen = SECURITIES.find((one) => one === (security ?? usual));
-  if (chosen === undefined) throw wrong(`--security is ${JSON.stringify(security)}; it wants ${SECURITIES.join(", ")}`);
-  if (to === undefined) throw wrong("--to is missing: mail of steps goes to one address, yours");
+  if (chosen === undefined) throw wrong(`--security is ${JSON.stringify(security)}; expected ${SECURITIES.join(", ")}`);
+  if (to === undefined) throw wrong("--to is missing: steps send mail only to that address");
   const user = decodeURIComponent(username);
   const secret = password === undefined ? decodeURIComponent(own) : String(await readValue("password", password));
   return {
@@ -73,7 +73,7 @@ function printServer(cli: CliContext, credentials: JsonObject): number {
   const { password: _secret, ...shown } = credentials;
   const server = mailServerIn([{ ...MAIL_ACCOUNT, id: "apn_mail", credentials, createdAt: 0, updatedAt: 0 }]);
   return printRecord(cli, shown, () => {
-    if (server === undefined) return printNote(cli, "It lacks something: set it up again with pd config smtp <address> --to <you>");
+    if (server === undefined) return printNote(cli, "The SMTP server is incomplete: set it up again with pd config smtp <address> --to <you>");
     const { host, port, security, from, to, username } = server;
     printLine(cli, `Mail goes through ${host}:${port} (${security}${username === undefined ? "" : `, as ${username}`}), from ${from} to ${to}`);
   });

@@ -25,5 +25,5 @@ export async function set(cli: CliContext, source: string, { key, value }: { key
 export async function clear(cli: CliContext, source: string, key: string): Promise<number> {
   const client = await connect(cli);
   const cleared = await client.state.delete(source, key);
-  return printRecord(cli, cleared, () => printNote(cli, cleared.deleted ? `Deleted ${key}` : `There was no key ${JSON.stringify(key)}`));
+  return printRecord(cli, cleared, () => printNote(cli, cleared.deleted ? `Deleted ${key}` : `The key ${JSON.stringify(key)} does not exist`));
 }

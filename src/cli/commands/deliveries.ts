@@ -18,7 +18,7 @@ const STATES: readonly DeliveryRecord["state"][] = ["pending", "delivered", "fai
 /** For a delivery's id, prints its attempts. */
 export async function deliveries(cli: CliContext, what: string, flags: DeliveryFlags): Promise<number> {
   if (!what.startsWith("dlv_")) return list(cli, what, flags);
-  refuseGiven({ failed: flags.failed, state: flags.state }, `it chooses among several deliveries, and ${what} is one`);
+  refuseGiven({ failed: flags.failed, state: flags.state }, `it selects among deliveries, and ${what} is a single one`);
   return showOne(cli, what);
 }
 
@@ -27,8 +27,8 @@ async function listenerOf(client: Client, what: string): Promise<string | undefi
   if (what.startsWith("wh_")) return undefined;
   const found = await findDeployed(client, what).catch((error: unknown) => {
     if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
-    const message = `${error.message}, and it is no webhook's id`;
-    throw new PdError(error.code, message, { fix: "pd webhooks list shows the ids of webhooks, pd list the sources", cause: error });
+    const message = `${error.message}, and it is not the id of a webhook`;
+    throw new PdError(error.code, message, { fix: "pd webhooks list shows the ids of webhooks, pd list those of sources", cause: error });
   });
   return found.record.id;
 }
@@ -36,10 +36,10 @@ async function listenerOf(client: Client, what: string): Promise<string | undefi
 async function list(cli: CliContext, what: string, { failed, state: given, n }: DeliveryFlags): Promise<number> {
   const limit = Math.max(1, countOf(n));
   if (failed === true && given !== undefined && given !== "failed")
-    throw new PdError("PD_BAD_INPUT", `Cannot use --failed with --state ${given}: each says which deliveries are meant`, { fix: "Give one of them" });
+    throw new PdError("PD_BAD_INPUT", `Cannot use --failed with --state ${given}: both select deliveries by state`, { fix: "Give one of them" });
   const state = failed === true ? "failed" : STATES.find((known) => known === given);
   if (given !== undefined && state === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot use --state ${JSON.stringify(given)}: there are ${STATES.join(", ")}`, { fix: "--state failed" });
+    throw new PdError("PD_BAD_INPUT", `Cannot use --state ${JSON.stringify(given)}: expected ${STATES.join(", ")}`, { fix: "--state failed" });
   const client = await connect(cli);
   const listener = await listenerOf(client, what);
   const found = await (listener === undefined ? client.deliveries.ofWebhook(what, { limit, state }) : client.deliveries.ofSource(listener, { limit, state }));
@@ -74,8 +74,8 @@ function attemptLine({ at_ms: at, duration_ms: ms, status, answer = "", error = 
 export async function retry(cli: CliContext, target: string, { since }: { since?: string | undefined }): Promise<number> {
   const sinceMs = since === undefined ? 0 : sinceOf(since);
   const client = await connect(cli);
-  if (target.startsWith("dlv_")) refuseGiven({ since }, `it chooses among several deliveries, and ${target} is one`);
-  if (target.startsWith("dlv_")) return printRecord(cli, await client.deliveries.retry(target), () => printLine(cli, `${target} is delivered again`));
+  if (target.startsWith("dlv_")) refuseGiven({ since }, `it selects among deliveries, and ${target} is a single one`);
+  if (target.startsWith("dlv_")) return printRecord(cli, await client.deliveries.retry(target), () => printLine(cli, `${target} is due now`));
   const listener = await listenerOf(client, target);
   const which = { since_ms: sinceMs };
   const done = await (listener === undefined ? client.deliveries.retryWebhook(target, which) : client.deliveries.retrySource(listener, which));

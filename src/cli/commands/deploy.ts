@@ -25,7 +25,7 @@ export interface DeployFlags extends CodeFlags, LimitFlags, StandFlags {
 export async function deploy(cli: CliContext, target: string | undefined, flags: DeployFlags): Promise<number> {
   const workflow = target === undefined ? undefined : await workflowFolderOf(target);
   if (workflow !== undefined) return deployFolder(cli, workflow, flags);
-  refuseForComponent(flags, target ?? "what is picked");
+  refuseForComponent(flags, target ?? "your choice");
   const [props, env, imports] = [await givenProps(flags), await givenEnv(flags), await additionParams(flags)];
   const given = target === undefined ? undefined : await codeOf(target);
   const client = await connect(cli);
@@ -56,7 +56,7 @@ export function limitsOf({ maxConcurrency, allowRun }: LimitFlags): Pick<SourceP
   if (maxConcurrency === "none") return { ...rights, max_concurrency: null };
   const most = Number(maxConcurrency);
   if (Number.isInteger(most) && most >= 1) return { ...rights, max_concurrency: most };
-  throw new PdError("PD_BAD_INPUT", `Cannot read --max-concurrency ${JSON.stringify(maxConcurrency)}: it wants a whole number from 1, or none`);
+  throw new PdError("PD_BAD_INPUT", `Cannot read --max-concurrency ${JSON.stringify(maxConcurrency)}: expected a whole number from 1, or none`);
 }
 
 function printDeployed(cli: CliContext, source: SourceRecord): void {
@@ -64,7 +64,7 @@ function printDeployed(cli: CliContext, source: SourceRecord): void {
   printWarnings(cli, source);
   printLine(cli, `Deployed ${slug} (${id})`);
   if (endpoint !== undefined) printLine(cli, `Endpoint: ${endpoint}`);
-  printNote(cli, `pd events -f ${slug} follows its events, pd logs ${slug} what it does`);
+  printNote(cli, `pd events -f ${slug} follows its events, pd logs ${slug} its logs`);
 }
 
 export function printWarnings(cli: CliContext, { warnings = [], problems = [] }: SourceRecord): void {

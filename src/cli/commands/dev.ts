@@ -28,11 +28,11 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   const isElsewhere = profile !== undefined;
   const isInspected = inspectPort(flags.inspect) !== undefined;
   if (profile !== undefined && isInspected)
-    throw new PdError("PD_NOT_OWNER", `Cannot debug on ${profile.baseUrl}: only a server of this machine and user takes a debugger`);
+    throw new PdError("PD_NOT_OWNER", `Cannot debug on ${profile.baseUrl}: only your own server on this machine accepts a debugger`);
   const running = isElsewhere ? await connect(cli) : await findServer(settings);
   if (running !== undefined && !isElsewhere) tellUnusedSettings(cli);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
-  if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
+  if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl} stops with this session (pd up keeps one running)`);
   const client = running ?? (hosted === undefined ? await connect(cli) : clientOf(hosted));
   const stop = abortOnStop(cli.stdout);
   try {

@@ -31,9 +31,9 @@ const SIGNS = { good: "✔", attention: "!", bad: "✖" } as const;
 /** Exits 1 when something is wrong. */
 async function checkServer(cli: CliContext, isJson: boolean): Promise<number> {
   const settings = await settingsOf(cli);
-  const { client, silent } = await withSpinner(cli, "Asking the server", serverOrWhy(settings));
+  const { client, silent } = await withSpinner(cli, "Checking the server", serverOrWhy(settings));
   const serverVersion = client === undefined ? undefined : (await client.server.status()).version;
-  const ofMachine = await withSpinner(cli, "Looking at the machine", checkMachine(settings, serverVersion));
+  const ofMachine = await withSpinner(cli, "Checking the machine", checkMachine(settings, serverVersion));
   const ofServer = (await client?.server.checkup()) ?? [];
   // Both check the disk and the sandbox. The server's result counts.
   const known = new Set(ofServer.map(({ about }) => about));
@@ -84,12 +84,12 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
   if (report.total === 0 && !stop.signal.aborted)
     throw new PdError(
       "PD_FILE_NOT_FOUND",
-      `Cannot check ${folder}: there is no component in it${grep === undefined ? "" : ` that has ${JSON.stringify(grep)} in its path or key`}`,
+      `Cannot check ${folder}: it has no component${grep === undefined ? "" : ` with ${JSON.stringify(grep)} in its path or key`}`,
       {
         fix: "Components are files with a key and a version, as in components/<app>/sources/…",
       },
     );
-  if (stop.signal.aborted) printNote(cli, `Stopped after ${report.total}; the same command goes on from there`);
+  if (stop.signal.aborted) printNote(cli, `Stopped after ${report.total}; run the same command to continue`);
   if (typeof json === "string") await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`);
   if (json === true) printJson(cli, report);
   else printReport(cli, report);
@@ -102,7 +102,7 @@ function progressTeller(cli: CliContext, { isQuiet, bar }: { isQuiet: boolean; b
   const colours = coloursFor(cli.stderr, cli);
   const startedAt = systemClock.now();
   let toldAt = startedAt;
-  if (!isQuiet) printNote(cli, colours.dim("Looking for components; packages are installed as they are needed"));
+  if (!isQuiet) printNote(cli, colours.dim("Looking for components; packages are installed as needed"));
   return ({ path, failure }, done, total) => {
     if (isQuiet) return;
     if (failure !== undefined) bar.above(() => printNote(cli, `${colours.red("✖")} ${path}\n  ${failure.class}: ${failure.reason}`));

@@ -20,7 +20,7 @@ interface EventsFlags {
 export async function events(cli: CliContext, source: string, { n, channel, follow, raw, verbose }: EventsFlags): Promise<number> {
   const limit = countOf(n);
   if (follow === true && channel?.startsWith("$") === true)
-    throw new PdError("PD_BAD_INPUT", `Cannot follow ${channel}: only what is emitted can be followed`, { fix: `Leave out -f, or run pd logs ${source}` });
+    throw new PdError("PD_BAD_INPUT", `Cannot follow ${channel}: only emitted events can be followed`, { fix: `Leave out -f, or run pd logs ${source}` });
   const isForPeople = cli.stdout.isTTY === true && raw !== true;
   const print = (record: EventRecord): void => {
     if (cli.isJson) return printJson(cli, record);

@@ -28,7 +28,7 @@ export async function exportFolder(cli: CliContext, names: readonly string[], fl
   const paths = Object.entries(all).map(([path, text]): [string, string] => [inside(folder, path), text]);
   const others = flags.force === true ? [] : await differing(paths);
   if (others.length > 0)
-    throw new PdError("PD_BAD_INPUT", `Cannot write ${others.map((path) => relative(process.cwd(), path)).join(", ")}: it holds something else`, {
+    throw new PdError("PD_BAD_INPUT", `Cannot write ${others.map((path) => relative(process.cwd(), path)).join(", ")}: it exists with other content`, {
       fix: "Give another folder with --into, or --force",
     });
   for (const [path, text] of paths) {
@@ -43,7 +43,7 @@ export async function exportFolder(cli: CliContext, names: readonly string[], fl
     const count = Object.keys(files).length;
     printLine(cli, `Wrote ${join(relative(process.cwd(), folder), PROJECT_FILE)} and ${count} other ${count === 1 ? "file" : "files"}`);
     for (const warning of warnings) printNote(cli, `Warning: ${warning}`);
-    if (variables.length > 0) printNote(cli, `Set these where you apply it, they stand for secrets: ${variables.join(", ")}`);
+    if (variables.length > 0) printNote(cli, `Set these variables for pd apply, in place of secrets: ${variables.join(", ")}`);
   }
   return 0;
 }
@@ -52,7 +52,7 @@ export async function exportFolder(cli: CliContext, names: readonly string[], fl
 function inside(folder: string, path: string): string {
   const full = resolve(folder, path);
   if (full.startsWith(`${folder}${sep}`)) return full;
-  throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(path)}: it lies outside of ${folder}`);
+  throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(path)}: it is outside of ${folder}`);
 }
 
 async function differing(paths: readonly (readonly [string, string])[]): Promise<readonly string[]> {

@@ -41,7 +41,7 @@ export async function fixture(cli: CliContext, [first, event]: readonly [string,
   const taken = Object.values(files).filter((file) => existsSync(file));
   if (taken.length > 0 && flags.force !== true)
     throw new PdError("PD_BAD_INPUT", `Cannot write ${taken.map((file) => relative(process.cwd(), file)).join(", ")}: it exists`, {
-      fix: "--force writes it anew",
+      fix: "--force overwrites it",
     });
   const db = flags.withState === true ? await client.state.all(source.id) : {};
   const given: Given = { props: propsOf(source), db, now: invocation.started_at_ms, trigger };
@@ -51,8 +51,8 @@ export async function fixture(cli: CliContext, [first, event]: readonly [string,
     const kept = await tried(path, given, files.recording);
     const again = await tried(path, given, files.recording);
     if (!isSameJson(asJson(kept), asJson(again)))
-      throw new PdError("PD_BAD_INPUT", `Cannot make a test of ${invocation.id}: the same run does something else each time`, {
-        fix: "Leave out what is random or of the moment: the test's clock stands, Math.random does not",
+      throw new PdError("PD_BAD_INPUT", `Cannot make a test of ${invocation.id}: each run gives another result`, {
+        fix: "Leave out random and time-dependent values: a test stops the clock, but not Math.random",
       });
     await makeFolder(dirname(files.test));
     await writeFile(files.fixture, `${JSON.stringify({ ...given, ...("events" in kept ? { events: kept.events } : {}) }, null, 2)}\n`);
@@ -103,7 +103,7 @@ async function fileOf(cli: CliContext, source: SourceRecord, { file }: FixtureFl
   const profile = await findProfile(cli.profile, cli.environment);
   const known = await new Attachments(home, profile?.baseUrl ?? "").fileOf(source.id);
   if (known !== undefined) return known;
-  throw new PdError("PD_FILE_NOT_FOUND", `Cannot tell which file ${source.name_slug} is: pd dev has not saved it from this machine`, {
+  throw new PdError("PD_FILE_NOT_FOUND", `Cannot find the file of ${source.name_slug}: pd dev has not saved it from this machine`, {
     fix: "pd fixture … --file orders.mjs",
   });
 }
@@ -116,7 +116,7 @@ interface Files {
 
 /** The id comes from a server, and becomes part of paths. */
 function namesFor(path: string, id: string): Files {
-  if (!/^[\w-]+$/.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot write files for the run ${JSON.stringify(id)}: its id cannot name a file`);
+  if (!/^[\w-]+$/.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot write files for the run ${JSON.stringify(id)}: its id is not a valid file name`);
   const stem = join(dirname(path), `${basename(path).replace(/\.[^.]+$/, "")}.${id}`);
   return { fixture: `${stem}.json`, recording: `${stem}.recording.json`, test: `${stem}.test.${/^\.[mc]?ts$/.test(extname(path)) ? "ts" : "mjs"}` };
 }
@@ -159,7 +159,7 @@ async function recordOnce(cli: CliContext, client: Client, { path, given, source
   const run = await load(path, { ...given, props: { ...given.props, ...secrets }, accounts, http: recording(recordingFile), place: "sandbox" });
   await withSpinner(
     cli,
-    "Asking third parties",
+    "Calling third parties",
     run.run(inputFor(given)).then(() => {}, unlessFailed),
   );
   if (existsSync(recordingFile)) await takeSecretsOut(recordingFile, standIns);
@@ -188,8 +188,8 @@ async function tried(path: string, given: Given, recordingFile: string): Promise
 function requireAnswers(calls: RunFailed["result"]["calls"]): void {
   const asked = calls.find(({ status }) => status === undefined);
   if (asked === undefined) return;
-  throw new PdError("PD_BAD_INPUT", `Cannot make a test of it yet: it asks ${asked.method} ${asked.url}, and nobody answers in a test`, {
-    fix: "--record asks third parties once for real, with the accounts of the source, and keeps their answers",
+  throw new PdError("PD_BAD_INPUT", `Cannot make a test yet: the run calls ${asked.method} ${asked.url}, and the test has no answer`, {
+    fix: "--record calls third parties once, with the accounts of the source, and stores their answers",
   });
 }
 
@@ -219,8 +219,8 @@ async function told(cli: CliContext, client: Client, { files, invocation, kept, 
     return printJson(cli, { files: written, ...result, ...(difference === undefined ? {} : { difference }) });
   }
   printLine(cli, `Wrote ${written.join(", ")}`);
-  if (difference !== undefined) printNote(cli, `On the server this run emitted something else, since its state was another, or its code: ${difference}`);
-  if (existsSync(files.recording)) printNote(cli, "Look through the recording for secrets before you commit it");
+  if (difference !== undefined) printNote(cli, `On the server this run emitted other events, because its state or code was different: ${difference}`);
+  if (existsSync(files.recording)) printNote(cli, "Check the recording for secrets before you commit it");
   printNote(cli, `Run it with: pd test ${relative(process.cwd(), files.test)}`);
 }
 

@@ -46,7 +46,7 @@ export async function importWorkflows(cli: CliContext, given: readonly string[],
 /** Throws PD_BAD_INPUT before the work, not after it. */
 async function checkReport(path: string): Promise<void> {
   const folder = await stat(dirname(path)).catch(() => undefined);
-  if (folder?.isDirectory() !== true) throw new PdError("PD_BAD_INPUT", `Cannot write the report ${path}: there is no folder ${dirname(path)}`);
+  if (folder?.isDirectory() !== true) throw new PdError("PD_BAD_INPUT", `Cannot write the report ${path}: the folder ${dirname(path)} does not exist`);
 }
 
 async function importInto(cli: CliContext, given: readonly string[], { flags, stand, env }: Importing): Promise<number> {
@@ -88,11 +88,13 @@ interface Importing extends Chosen {
 async function exportedOf(cli: CliContext, given: readonly string[], flags: ImportFlags): Promise<readonly ExportedWorkflow[]> {
   const [what, ...others] = given;
   if (what === undefined)
-    throw new PdError("PD_BAD_INPUT", "Cannot import: it is not said what", { fix: "pd import <folder, clone or ZIP>, or pd import --from pipedream p_…" });
+    throw new PdError("PD_BAD_INPUT", "Cannot import: no folder, ZIP or id is given", {
+      fix: "pd import <folder, clone or ZIP>, or pd import --from pipedream p_…",
+    });
   if (flags.from !== undefined) return (await import("../import/hosted-workflows.ts")).fetchHosted(cli, given, { from: flags.from, into: flags.into });
   if (others.length > 0)
     throw new PdError("PD_BAD_INPUT", `Cannot import ${given.join(", ")} at once`, {
-      fix: "Import one after the other; ids of the hosted platform want --from pipedream",
+      fix: "Import one at a time; ids of the hosted platform need --from pipedream",
     });
   return (await isArchive(what)) ? (await import("../import/archive.ts")).unpackArchive(what, flags.into) : findExported(what);
 }
@@ -100,7 +102,7 @@ async function exportedOf(cli: CliContext, given: readonly string[], flags: Impo
 /** Prints no values that may be secret. */
 async function explain(cli: CliContext, [path, ...others]: readonly string[]): Promise<number> {
   if (path === undefined || others.length > 0 || !(await isArchive(path)))
-    throw new PdError("PD_BAD_INPUT", "Cannot explain anything but one archive", { fix: "pd import --explain project_export-….zip" });
+    throw new PdError("PD_BAD_INPUT", "Cannot explain: expected one archive", { fix: "pd import --explain project_export-….zip" });
   for (const line of await (await import("../import/archive.ts")).explainArchive(path)) printLine(cli, line);
   return 0;
 }
@@ -110,7 +112,7 @@ function planAll(
   client: Client,
   { exported, env }: { readonly exported: readonly ExportedWorkflow[]; readonly env: Record<string, string> },
 ): Promise<readonly PlannedImport[]> {
-  return withBar(cli, "Looking at", async ({ tick }) => {
+  return withBar(cli, "Checking", async ({ tick }) => {
     const plans: PlannedImport[] = [];
     for (const [index, one] of exported.entries()) {
       tick(index, exported.length, `${index} of ${exported.length}, ${one.place}`);
@@ -134,12 +136,10 @@ function showPlan(cli: CliContext, plans: readonly PlannedImport[], chosen: Chos
       one.id,
       one.app === undefined ? one.kind : `${one.kind} of ${one.app}`,
       plan?.name ?? exported.name,
-      names.has(one.id) && one.kind === "source"
-        ? `${names.get(one.id) ?? one.id}, which is imported as well`
-        : chosenFor(withKnown(one, before), chosen.stand),
+      names.has(one.id) && one.kind === "source" ? `${names.get(one.id) ?? one.id}, also imported` : chosenFor(withKnown(one, before), chosen.stand),
     ]),
   );
-  if (ids.length > 0) printLine(cli, `\n${table(["id in the export", "is", "for", "becomes"], ids)}`);
+  if (ids.length > 0) printLine(cli, `\n${table(["id in the export", "kind", "workflow", "becomes"], ids)}`);
   const components = plans.flatMap(({ plan }) => (plan?.components ?? []).map(({ key, version, from }) => `${key}@${version} ${from}`));
   const rows = [...new Set(components)].toSorted().map((one) => one.split(" "));
   if (rows.length > 0) printLine(cli, `\n${table(["component", "from registry"], rows)}`);
@@ -157,8 +157,8 @@ function chosenFor({ id, kind, here }: { readonly id: string; readonly kind: str
   const schedule = stand.schedules[id];
   const chosen = stand.accounts[id] ?? stand.stores[id] ?? stand.sources[id] ?? (schedule === undefined ? undefined : JSON.stringify(schedule)) ?? here;
   if (chosen !== undefined) return chosen;
-  if (kind === "endpoint") return "an address of its own";
-  return kind === "data store" ? `a new one, called ${id}` : "nothing yet";
+  if (kind === "endpoint") return "a new address";
+  return kind === "data store" ? `a new one, named ${id}` : "nothing yet";
 }
 
 function endWithoutChange(cli: CliContext, plans: readonly PlannedImport[], chosen: Chosen): number {
@@ -206,7 +206,7 @@ function untouched(planned: PlannedImport, stand: Stand): ImportedWorkflow {
   if (exported.folder === undefined)
     return { ...base, result: "left", todo: [], notes: [...(exported.left === undefined ? [] : [exported.left]), ...exported.notes] };
   if (problems.length > 0) return { ...base, ...known, result: "failed", todo: problems };
-  const todo = missingAccounts(planned, stand).map(({ id, app }) => `pd accounts connect ${app}, then the same command again with --map ${id}=<its name>`);
+  const todo = missingAccounts(planned, stand).map(({ id, app }) => `pd accounts connect ${app}, then run this again with --map ${id}=<its name>`);
   return { ...base, ...known, result: "waits", todo };
 }
 
@@ -230,11 +230,11 @@ function resultOf(
     todo: [
       ...open.map(({ id: one, kind }) =>
         kind === "schedule"
-          ? `say when ${one} fires: pd update ${slug} --map ${one}="0 8 * * *"`
-          : `say which source ${one} is: pd update ${slug} --map ${one}=<source>`,
+          ? `set the schedule ${one}: pd update ${slug} --map ${one}="0 8 * * *"`
+          : `set the source ${one}: pd update ${slug} --map ${one}=<source>`,
       ),
-      ...unset.map((name) => `give the variable ${name}: pd update ${slug} --env ${name}=…`),
-      ...(active ? [] : [`start it when you want it to run: pd update ${slug} --activate`]),
+      ...unset.map((name) => `set the variable ${name}: pd update ${slug} --env ${name}=…`),
+      ...(active ? [] : [`activate it when it may run: pd update ${slug} --activate`]),
     ],
     notes: [...exported.notes, ...warnings, ...(given.length === 0 ? [] : [`its variables were set: ${given.join(", ")}`])],
   };
@@ -250,5 +250,5 @@ async function tell(cli: CliContext, results: readonly ImportedWorkflow[], repor
     report,
     isPage ? reportPage(results) : report.endsWith(".json") ? `${JSON.stringify(plain, null, 2)}\n` : `${reportLines(results).join("\n")}\n`,
   );
-  if (!cli.isJson) printNote(cli, `The report is in ${report}`);
+  if (!cli.isJson) printNote(cli, `Wrote the report to ${report}`);
 }

@@ -19,21 +19,21 @@ const KINDS = ["source", "action", "app", "workflow"];
 
 export async function init(cli: CliContext, { kind, name }: { kind: string; name: string }, flags: InitFlags): Promise<number> {
   if (!KINDS.includes(kind))
-    throw new PdError("PD_BAD_INPUT", `Cannot make a ${JSON.stringify(kind)}: there are source, action, app and workflow`, {
+    throw new PdError("PD_BAD_INPUT", `Cannot write a ${JSON.stringify(kind)}: expected source, action, app or workflow`, {
       fix: "pd init source my-source --timer",
     });
   const parts = Object.entries({ db: flags.db, http: flags.http, timer: flags.timer }).flatMap(([part, isChosen]) => (isChosen === true ? [`--${part}`] : []));
   if (kind !== "source" && parts.length > 0)
     throw new PdError(
       "PD_BAD_INPUT",
-      `Cannot use ${parts.join(" and ")}: only a source has one, and ${JSON.stringify(name)} is to be ${kind === "workflow" ? "a" : "an"} ${kind}`,
+      `Cannot use ${parts.join(" and ")}: only sources have this, and ${JSON.stringify(name)} is ${kind === "workflow" ? "a" : "an"} ${kind}`,
       {
         fix: `Leave it out, or make it a source: pd init source ${slugify(name)} ${parts.join(" ")}`,
       },
     );
   const slug = slugify(name);
   if (kind === "workflow" && flags.ts === true)
-    throw new PdError("PD_BAD_INPUT", "Cannot use --ts for a workflow: it is a file in YAML", {
+    throw new PdError("PD_BAD_INPUT", "Cannot use --ts for a workflow: a workflow is a YAML file", {
       fix: `Leave it out; steps may be in TypeScript, as ./${slug}/entry.ts`,
     });
   if (kind === "workflow") return initWorkflow(cli, { name, slug });

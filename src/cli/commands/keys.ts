@@ -15,7 +15,7 @@ export async function create(cli: CliContext, name: string, { readOnly = false }
   const made = await client.keys.create({ name, read_only: readOnly });
   return printRecord(cli, made, () => {
     printLine(cli, made.key ?? "");
-    printNote(cli, `This key of ${name} is shown only now; pd login --base-url ${client.connection.baseUrl} takes it`);
+    printNote(cli, `This key of ${name} is shown only once; log in with pd login --base-url ${client.connection.baseUrl}`);
   });
 }
 

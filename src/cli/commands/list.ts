@@ -19,7 +19,7 @@ export async function list(cli: CliContext, kind: string): Promise<number> {
     case "wf":
       return listWorkflows(cli);
     default:
-      throw new PdError("PD_BAD_INPUT", `Cannot list ${JSON.stringify(kind)}: there are sources, workflows, components and streams`, {
+      throw new PdError("PD_BAD_INPUT", `Cannot list ${JSON.stringify(kind)}: expected sources, workflows, components or streams`, {
         fix: "pd list sources",
       });
   }
@@ -34,8 +34,8 @@ async function listSources(cli: CliContext): Promise<number> {
     columns: ["name", "id", "state", "last run", "events/h", "endpoint"],
     cells: (source) => [source.name_slug, source.id, stateOf(source), ...cellsOf(activity.get(source.id)), source.endpoint_url],
     none: (await hasWorkflows(client, sources))
-      ? "No sources, but workflows: pd list workflows"
-      : "No sources yet: pd deploy <file>, or pd init source <name> for one to begin with",
+      ? "No sources, only workflows: pd list workflows"
+      : "No sources yet: pd deploy <file>, or pd init source <name> for a template",
   });
 }
 
@@ -70,7 +70,7 @@ function cellsOf(activity: ActivityRecord | undefined): readonly [string, string
   if (activity === undefined) return ["", ""];
   const [last] = activity.calls;
   const events = activity.events.reduce((sum, count) => sum + count, 0);
-  return [last === undefined ? "never" : `${localTime(last.started_at_ms)} ${last.outcome === "returned" ? "ok" : last.outcome}`, String(events)];
+  return [last === undefined ? "never" : `${localTime(last.started_at_ms)} ${last.outcome === "returned" ? "succeeded" : last.outcome}`, String(events)];
 }
 
 async function listComponents(cli: CliContext): Promise<number> {
@@ -78,7 +78,7 @@ async function listComponents(cli: CliContext): Promise<number> {
   return printRecords(cli, await everyPage(client.components.list), {
     columns: ["name", "id", "version", "key", "published"],
     cells: ({ name, id, version, key, published }) => [name, id, version, key, published ? "yes" : "no"],
-    none: "No components yet: pd publish <file> keeps one",
+    none: "No components yet: pd publish <file>",
   });
 }
 
@@ -93,6 +93,6 @@ async function listStreams(cli: CliContext): Promise<number> {
   return printRecords(cli, streams, {
     columns: ["name", "type", "visibility", "sse"],
     cells: ({ name, type, visibility, sse }) => [name, type, visibility, sse],
-    none: "No sources yet, so there are no streams",
+    none: "No sources and no streams yet",
   });
 }

@@ -12,7 +12,7 @@ const ANSWER_WITHIN_MS = 15_000;
 /** Delivers one event at a time. */
 export async function listen(cli: CliContext, source: string, { forward }: { forward: string }): Promise<number> {
   if (!/^https?:\/\//.test(forward) || !URL.canParse(forward))
-    throw new PdError("PD_BAD_INPUT", `Cannot forward to ${JSON.stringify(forward)}: it wants an http or https address`, {
+    throw new PdError("PD_BAD_INPUT", `Cannot forward to ${JSON.stringify(forward)}: expected an http or https address`, {
       fix: "--forward http://localhost:3000/path",
     });
   const client = await connect(cli);

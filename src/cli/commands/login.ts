@@ -11,7 +11,7 @@ import { printJson, printLine } from "../reporter.ts";
 export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string | undefined }): Promise<number> {
   const given = baseUrl ?? cli.environment["PD_BASE_URL"];
   if (given === undefined)
-    throw new PdError("PD_BAD_INPUT", "Cannot log in: it is not said where; this machine's own server needs no login", {
+    throw new PdError("PD_BAD_INPUT", "Cannot log in: no server is given; the server of this machine needs no login", {
       fix: "pd login --base-url https://…",
     });
   const url = plainUrl(given);
@@ -29,7 +29,7 @@ export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string | u
 export async function logout(cli: CliContext): Promise<number> {
   const had = await removeProfile(cli.profile, cli.environment);
   if (cli.isJson) printJson(cli, { logged_out: had });
-  else printLine(cli, had ? "Logged out" : "Nobody was logged in");
+  else printLine(cli, had ? "Logged out" : "Not logged in");
   return 0;
 }
 

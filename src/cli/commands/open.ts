@@ -11,7 +11,7 @@ export async function open(cli: CliContext, source: string | undefined): Promise
   if (cli.isJson) printJson(cli, { url });
   else {
     printLine(cli, url);
-    printNote(cli, "The address is good once, within a minute");
+    printNote(cli, "The address works once, within a minute");
   }
   await openPrivately(cli, url);
   return 0;

@@ -19,7 +19,7 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const context = flags.context === undefined ? {} : parseJson(flags.context);
   if (!isJsonObject(context))
-    throw new PdError("PD_BAD_INPUT", `Cannot use --context ${JSON.stringify(flags.context)}: it wants the context of the page before, as JSON`);
+    throw new PdError("PD_BAD_INPUT", `Cannot use --context ${JSON.stringify(flags.context)}: expected the context of the previous page, as JSON`);
   const page = countOf(flags.page, "--page");
   const request = { prop_name: prop, configured_props: props, page, prev_context: context, query: flags.query };
   const client = await connect(cli);

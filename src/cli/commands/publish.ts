@@ -14,7 +14,8 @@ export async function publish(cli: CliContext, target: string): Promise<number> 
 
 export async function unpublish(cli: CliContext, words: readonly string[], { only: version }: { only?: string | undefined }): Promise<number> {
   const [key, ...rest] = words[0] === "component" && words.length > 1 ? words.slice(1) : words;
-  if (key === undefined || rest.length > 0) throw new PdError("PD_BAD_INPUT", "Cannot tell what to unpublish", { fix: "pd unpublish component <key>" });
+  if (key === undefined || rest.length > 0)
+    throw new PdError("PD_BAD_INPUT", "Cannot unpublish: expected one component key", { fix: "pd unpublish component <key>" });
   const client = await connect(cli);
-  return printRecord(cli, await client.components.unpublish(key, { version }), () => printNote(cli, `Unpublished ${key}; sources that run it go on`));
+  return printRecord(cli, await client.components.unpublish(key, { version }), () => printNote(cli, `Unpublished ${key}; sources that use it keep running`));
 }

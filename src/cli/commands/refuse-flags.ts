@@ -12,7 +12,7 @@ export function refuseGiven(flags: Readonly<Record<string, unknown>>, reason: st
 /** A component would ignore these flags. */
 export function refuseForComponent({ account, source, schedule, map, memory, timeout, allowAddons }: StandFlags & ProcessFlags, name: string): void {
   const fix = "A component has props for this: --prop <name=value>";
-  refuseGiven({ account, source, schedule, map }, `it stands for an id in a workflow's file, and ${name} is a component`, fix);
+  refuseGiven({ account, source, schedule, map }, `it maps an id in a workflow's file, and ${name} is a component`, fix);
   const setting = "It is a setting of the server: pd up --memory, --timeout, --allow-addons";
   refuseGiven({ memory, timeout, "allow-addons": allowAddons }, `it is for workflows, and ${name} is a component`, setting);
 }
@@ -28,5 +28,5 @@ interface ComponentFlags extends CodeFlags {
 export function refuseForWorkflow(flags: ComponentFlags, name: string): void {
   const { prop, props, import: imports, packagesAsOf, maxConcurrency, latest, dc, promptAll } = flags;
   const given = { prop, props, import: imports, "packages-as-of": packagesAsOf, "max-concurrency": maxConcurrency, latest, dc, "prompt-all": promptAll };
-  refuseGiven(given, `it is for components, and ${name} is a workflow, whose file says it`);
+  refuseGiven(given, `it is for components, and ${name} is a workflow, whose file sets this`);
 }

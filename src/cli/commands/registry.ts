@@ -13,7 +13,7 @@ export async function list(cli: CliContext): Promise<number> {
 }
 
 function tellProblems(cli: CliContext, registries: readonly RegistryRecord[]): void {
-  for (const { name, problem } of registries) if (problem !== undefined) printNote(cli, `Components of ${name} are not found: ${problem}`);
+  for (const { name, problem } of registries) if (problem !== undefined) printNote(cli, `Cannot find components of ${name}: ${problem}`);
 }
 
 function show(cli: CliContext, registries: readonly RegistryRecord[]): number {
@@ -62,7 +62,7 @@ function freeName(location: string, others: readonly RegistryRecord[]): string {
 
 export async function remove(cli: CliContext, name: string): Promise<number> {
   const client = await connect(cli);
-  return printRecord(cli, await client.registries.remove(name), () => printNote(cli, `Removed ${name}; what was deployed from it stays`));
+  return printRecord(cli, await client.registries.remove(name), () => printNote(cli, `Removed ${name}; components deployed from it stay`));
 }
 
 export async function update(cli: CliContext, name: string | undefined, app: string | undefined): Promise<number> {
@@ -80,15 +80,15 @@ const TYPES: readonly IndexedRecord["component_type"][] = ["source", "action"];
 export async function search(cli: CliContext, words: readonly string[], { limit, type }: SearchFlags): Promise<number> {
   const wanted = TYPES.find((known) => known === type);
   if (type !== undefined && wanted === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot use --type ${JSON.stringify(type)}: there are source and action`, { fix: "--type source" });
+    throw new PdError("PD_BAD_INPUT", `Cannot use --type ${JSON.stringify(type)}: expected source or action`, { fix: "--type source" });
   const client = await connect(cli);
   const query = words.join(" ");
   const { data, page_info: page } = await client.registries.search({ limit: countOf(limit, "--limit"), query, component_type: wanted });
   tellProblems(cli, await client.registries.list());
-  if (page.total_count > data.length) printNote(cli, `${data.length} of ${page.total_count}; more words, --type or --limit show others`);
+  if (page.total_count > data.length) printNote(cli, `${data.length} of ${page.total_count}; use more words, --type or --limit to see others`);
   return printRecords(cli, data, {
     columns: ["key", "type", "version", "name", "registry"],
     cells: ({ key, component_type: kind, version, name, registry }) => [key, kind, version, name, registry],
-    none: `Nothing fits ${JSON.stringify(query)}. Packages are known once their app was the first word, such as gitlab; a checkout or Git registry is searched whole`,
+    none: `Nothing matches ${JSON.stringify(query)}. To search packages, give their app as the first word, such as gitlab; a checkout or Git registry is searched whole`,
   });
 }

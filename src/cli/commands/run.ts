@@ -24,7 +24,7 @@ export async function run(cli: CliContext, source: string, { event: path, sample
     throw new PdError("PD_BAD_INPUT", `Cannot use --sample with the workflow ${record.name_slug}: it is for sources`, { fix: "Give it an event with --event" });
   if (kind === "workflow") return runWorkflow(cli, client, { id, event: await eventObject(path) });
   if (path !== undefined && sample !== undefined)
-    throw new PdError("PD_BAD_INPUT", "Cannot use --event with --sample: the example of the component is emitted, and nothing runs", {
+    throw new PdError("PD_BAD_INPUT", "Cannot use --event with --sample: --sample emits the component's example, and runs nothing", {
       fix: "Leave one of them out",
     });
   const event = path === undefined ? undefined : await readEvent(path);
@@ -36,7 +36,7 @@ export async function replay(cli: CliContext, source: string, { id, dry = false 
   const client = await connect(cli);
   const { id: sourceId } = await client.sources.get(source);
   const before = await client.invocations.get(id);
-  if (before.source_id !== sourceId) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": it belongs to another source than ${source}`);
+  if (before.source_id !== sourceId) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": it does not belong to ${source}`);
   return dry ? printRehearsal(cli, await client.invocations.rehearse(id)) : printInvocation(cli, await client.invocations.replay(id));
 }
 
@@ -49,7 +49,7 @@ function printRehearsal(cli: CliContext, rehearsal: RehearsalRecord): number {
     for (const line of eventLines(rehearsal)) printLine(cli, line);
     for (const { key, before: old, after: next } of state)
       printLine(cli, `~ state ${key}: ${JSON.stringify(old) ?? "nothing"} → ${JSON.stringify(next) ?? "nothing"}`);
-    printNote(cli, `${sentenceOf(rehearsal)}. Nothing of this was kept`);
+    printNote(cli, `${sentenceOf(rehearsal)}. Nothing was stored`);
   }
   return after.outcome === "returned" ? 0 : 1;
 }
@@ -67,7 +67,6 @@ function eventLines({ before, after }: RehearsalRecord): string[] {
 
 async function readEvent(path: string): Promise<JsonValue> {
   const value = parseJson(await readText(path));
-  if (value === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as the event: it is not JSON`, { fix: "Give a file that holds one JSON value" });
+  if (value === undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as the event: it is not JSON`, { fix: "Give a file with one JSON value" });
   return value;
 }

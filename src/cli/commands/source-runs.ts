@@ -18,7 +18,7 @@ const PAGE = 100;
 
 export async function sourceRuns(cli: CliContext, client: Client, { source, flags }: { source: SourceRecord; flags: CallsFlags }): Promise<number> {
   const { failed, state, since } = flags;
-  refuseGiven({ state }, `calls of a source have no states, and ${source.name_slug} is one`, "--failed, or leave it out");
+  refuseGiven({ state }, `runs of a source have no states, and ${source.name_slug} is a source`, "Use --failed, or leave it out");
   const from = since === undefined ? 0 : sinceOf(since);
   const found = await newestOf(client, source.id, { limit: countOf(flags.n), from, isWanted: ({ outcome }) => failed !== true || outcome !== "returned" });
   if (cli.isJson) printJson(cli, found);

@@ -19,7 +19,7 @@ export async function status(cli: CliContext): Promise<number> {
       cli,
       fields([
         ["Running", `process ${found.pid}, version ${found.version}`],
-        ["This command", found.version === version ? undefined : `version ${version}: the server is of another one until it starts again (pd down)`],
+        ["This command", found.version === version ? undefined : `version ${version}: the server keeps its version until it restarts (pd down)`],
         ["API", found.api_url],
         ["Endpoints", found.endpoint_url],
         ["Sources", found.sources],

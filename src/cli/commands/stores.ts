@@ -16,7 +16,7 @@ export async function list(cli: CliContext): Promise<number> {
 
 export async function create(cli: CliContext, name: string): Promise<number> {
   const client = await connect(cli);
-  return printRecord(cli, await client.dataStores.create({ name }), () => printLine(cli, `Made ${name}`));
+  return printRecord(cli, await client.dataStores.create({ name }), () => printLine(cli, `Created ${name}`));
 }
 
 export async function remove(cli: CliContext, name: string, { force, yes }: { force?: boolean | undefined; yes?: boolean | undefined }): Promise<number> {
@@ -47,7 +47,7 @@ export async function set(cli: CliContext, name: string, { key, value, ttl }: { 
 
 function secondsOf(text: string): number {
   const seconds = Number(text);
-  if (!(seconds > 0)) throw new PdError("PD_BAD_INPUT", `Cannot read --ttl ${JSON.stringify(text)}: it wants seconds`);
+  if (!(seconds > 0)) throw new PdError("PD_BAD_INPUT", `Cannot read --ttl ${JSON.stringify(text)}: expected seconds`);
   return seconds;
 }
 
@@ -58,7 +58,7 @@ export async function keys(cli: CliContext, name: string): Promise<number> {
   return printRecords(cli, records, {
     columns: ["key", "expires"],
     cells: ({ key, expires_at_ms: at }) => [key, typeof at === "number" ? localTime(at) : "never"],
-    none: "It is empty",
+    none: "The data store is empty",
   });
 }
 
@@ -73,12 +73,12 @@ export async function unset(cli: CliContext, name: string, key: string): Promise
 export async function importValues(cli: CliContext, path: string): Promise<number> {
   const given = await readJsonFile(path, "values of data stores");
   const wrong = (what: string): PdError =>
-    new PdError("PD_BAD_INPUT", `Cannot import ${path}: ${what}`, { fix: 'It wants JSON such as {"my-store": {"key": "value"}}' });
+    new PdError("PD_BAD_INPUT", `Cannot import ${path}: ${what}`, { fix: 'Give JSON such as {"my-store": {"key": "value"}}' });
   const stores = Object.entries(given);
-  if (stores.length === 0) throw wrong("it names no data store");
+  if (stores.length === 0) throw wrong("it contains no data store");
   for (const [name, values] of stores)
     if (!isJsonObject(values))
-      throw wrong(`${JSON.stringify(name)} is ${JSON.stringify(values)?.slice(0, 100) ?? "nothing"}, and wants an object of keys and values`);
+      throw wrong(`expected an object of keys and values for ${JSON.stringify(name)}, got ${JSON.stringify(values)?.slice(0, 100) ?? "nothing"}`);
   const client = await connect(cli);
   const known = new Set((await client.dataStores.list()).map(({ name }) => name));
   const counts: { name: string; keys: number }[] = [];

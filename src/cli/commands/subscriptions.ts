@@ -31,7 +31,7 @@ export async function create(cli: CliContext, ends: Ends): Promise<number> {
 async function warnOfCircle(cli: CliContext, client: Client, listener: string): Promise<void> {
   const all = await client.subscriptions.list();
   const circle = inCircles(all.map(({ emitter_id: emitterId, listener_id: listenerId, event_name: channel }) => ({ emitterId, listenerId, channel })));
-  if (circle.some((id) => id === listener)) printNote(cli, `Warning: ${circle.join(", ")} now hear themselves: one event may lead to another for ever`);
+  if (circle.some((id) => id === listener)) printNote(cli, `Warning: ${circle.join(", ")} now form a loop: one event may cause others without end`);
 }
 
 export async function remove(cli: CliContext, ends: Ends): Promise<number> {

@@ -15,9 +15,9 @@ export async function test(cli: CliContext, paths: readonly string[]): Promise<n
   if (files.length === 0)
     throw new PdError(
       "PD_BAD_INPUT",
-      `Cannot find a test in ${paths.length === 0 ? "this folder" : paths.join(", ")}: none is named *.test.ts, .mts, .mjs or .js`,
+      `Cannot find a test in ${paths.length === 0 ? "this folder" : paths.join(", ")}: no file is named *.test.ts, .mts, .mjs or .js`,
       {
-        fix: "pd init source orders --ts writes one to begin with",
+        fix: "pd init source orders --ts writes one",
       },
     );
   await refuseOthers(files);
@@ -47,7 +47,7 @@ function asRunnerArgument(path: string): string {
 
 async function testFiles(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => undefined);
-  if (found === undefined) throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: there is no such file`);
+  if (found === undefined) throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: the file does not exist`);
   if (found.isFile()) return [path];
   const entries = (await readdir(path, { withFileTypes: true })).filter(({ name }) => !NOT_OWN.has(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const below = entries.map((entry) => {
@@ -63,7 +63,7 @@ async function refuseOthers(files: readonly string[]): Promise<void> {
     const framework = /from ["'](vitest|@jest\/globals)["']/.exec(await readFile(file, "utf8"))?.[1];
     if (framework === undefined) continue;
     const runner = framework === "vitest" ? "npx vitest run" : "npx jest";
-    throw new PdError("PD_BAD_INPUT", `Cannot run ${file}: it is a test of ${framework}, and pd test runs those of node:test`, { fix: runner });
+    throw new PdError("PD_BAD_INPUT", `Cannot run ${file}: it is a ${framework} test, and pd test runs those of node:test`, { fix: runner });
   }
 }
 

@@ -41,7 +41,7 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
   const log = streamLog(err);
   // Last resort: the server keeps running.
   process.on("unhandledRejection", (reason) =>
-    log.error("something failed that nobody waited for", {
+    log.error("unhandled rejection", {
       reason: messageOf(reason),
       at: reason instanceof Error ? reason.stack?.split("\n")[1]?.trim() : undefined,
     }),
@@ -77,7 +77,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
 }
 
 function tellRuns(cli: CliContext, { engine }: Runtime, out: Output): void {
-  printNote(cli, "Stop it with Ctrl-C; what it does is told below");
+  printNote(cli, "Stop it with Ctrl-C; its runs are shown below");
   const print = (line: string): void => void out.write(`${forTerminal(line)}\n`);
   const lines = new RunLines({ print, colours: coloursFor(cli.stdout, cli) });
   engine.feed.watchAll((id, observation) => {

@@ -26,7 +26,7 @@ export async function latestCode(
   const [before, after] = [await client.components.get(source.component_id), await client.components.describe(code)];
   const changes = fileLines(differenceOf(filesOf(before), filesOf(after)));
   if (changes.length === 0) {
-    printNote(cli, `${source.name_slug} runs the newest code already (version ${before.version})`);
+    printNote(cli, `${source.name_slug} already runs the newest code (version ${before.version})`);
     // `--import` modules change only together with the code.
     return flags.import === undefined ? {} : code;
   }
@@ -46,13 +46,9 @@ async function refreshed(client: Client, source: SourceRecord): Promise<CodePara
   }
   const published = key === undefined ? undefined : await publishedUnder(client, key);
   if (published !== undefined) return { component_id: published.id };
-  throw new PdError(
-    "PD_BAD_INPUT",
-    `Cannot look for newer code of ${source.name_slug}: its code was given, and came from no registry, address or published key`,
-    {
-      fix: "pd update <source> --code <file>",
-    },
-  );
+  throw new PdError("PD_BAD_INPUT", `Cannot look for newer code of ${source.name_slug}: its code did not come from a registry, an address or a published key`, {
+    fix: "pd update <source> --code <file>",
+  });
 }
 
 async function publishedUnder(client: Client, key: string): Promise<ComponentRecord | undefined> {
@@ -62,7 +58,7 @@ async function publishedUnder(client: Client, key: string): Promise<ComponentRec
 
 async function isWanted(cli: CliContext, flags: LatestFlags): Promise<boolean> {
   if (flags.yes === true) return true;
-  if (!canAsk(cli, flags)) throw new PdError("PD_BAD_INPUT", "Cannot update without being told to: nobody can be asked here", { fix: "Give --yes" });
+  if (!canAsk(cli, flags)) throw new PdError("PD_BAD_INPUT", "Cannot update without confirmation: the command cannot ask here", { fix: "Give --yes" });
   return confirm({ message: "Update?", default: false }, { input: cli.stdin, output: cli.stderr });
 }
 

@@ -51,6 +51,6 @@ export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, fl
 
 async function filesOf(target: string): Promise<Record<string, string>> {
   const folder = await workflowFolderOf(target);
-  if (folder === undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${target} as the files of a workflow: it is no folder with a workflow.yaml`);
+  if (folder === undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${target} as the files of a workflow: expected a folder with a workflow.yaml`);
   return (await readWorkflowFolder(folder)).files;
 }

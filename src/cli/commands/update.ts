@@ -56,9 +56,9 @@ async function changeOf(flags: UpdateFlags, env: Record<string, string>): Promis
   if (activate === true && deactivate === true)
     throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
   if (code !== undefined && latest === true)
-    throw new PdError("PD_BAD_INPUT", "Cannot take both the code that is given and the newest of its registry", { fix: "Give one of --code and --latest" });
+    throw new PdError("PD_BAD_INPUT", "Cannot use both the given code and the newest of its registry", { fix: "Give one of --code and --latest" });
   if (imports !== undefined && code === undefined && latest !== true)
-    throw new PdError("PD_BAD_INPUT", "Cannot change what is loaded before the component without its code", { fix: "Give --code or --latest as well" });
+    throw new PdError("PD_BAD_INPUT", "Cannot change the imports of a component without its code", { fix: "Give --code or --latest as well" });
   if (flags.packagesAsOf !== undefined && code === undefined && latest !== true)
     throw new PdError("PD_BAD_INPUT", "Cannot install packages of another day without the code", { fix: "Give --code or --latest as well" });
   return {

@@ -27,9 +27,9 @@ export async function versions(cli: CliContext, source: string, [number, other]:
       localTime(since),
       declared,
       hash.slice(0, 7),
-      [...(current ? ["runs now"] : []), ...(sameAs === undefined ? [] : [`as ${sameAs}`])].join(", "),
+      [...(current ? ["runs now"] : []), ...(sameAs === undefined ? [] : [`same as ${sameAs}`])].join(", "),
     ],
-    none: "No versions are kept",
+    none: "No versions are stored",
   });
 }
 
@@ -49,7 +49,7 @@ export async function rollback(
   return printRecord(cli, after, () =>
     printLine(
       cli,
-      `Rolled ${after.name_slug} back from version ${before.version}: it runs version ${after.version}${sameAs === undefined ? "" : `, which is ${sameAs} again`}`,
+      `Rolled ${after.name_slug} back from version ${before.version}: it runs version ${after.version}${sameAs === undefined ? "" : `, the same as ${sameAs}`}`,
     ),
   );
 }
@@ -66,9 +66,9 @@ async function workflowVersions(
         String(count),
         localTime(since),
         hash.slice(0, 7),
-        [...(current ? ["runs now"] : []), ...(sameAs === undefined ? [] : [`as ${sameAs}`])].join(", "),
+        [...(current ? ["runs now"] : []), ...(sameAs === undefined ? [] : [`same as ${sameAs}`])].join(", "),
       ],
-      none: "No versions are kept",
+      none: "No versions are stored",
     });
   const shown = await client.workflows.files(id, { version: number });
   const against = await client.workflows.files(id, other === undefined ? {} : { version: other });

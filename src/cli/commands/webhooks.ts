@@ -60,7 +60,7 @@ export async function update(cli: CliContext, id: string, flags: WebhookFlags): 
   const webhook = await client.webhooks.update(id, change);
   const { active, replayed, deliveries } = webhook;
   return printRecord(cli, webhook, () => {
-    printLine(cli, `Updated ${webhook.id}${replayed === undefined ? "" : `; ${replayed} that it missed are delivered now`}`);
+    printLine(cli, `Updated ${webhook.id}${replayed === undefined ? "" : `; ${replayed} missed deliveries are due now`}`);
     if (active && deliveries.missed > 0)
       printNote(cli, `It missed ${deliveries.missed} while it was inactive: pd webhooks update ${webhook.id} --replay-missed delivers them`);
   });
@@ -101,8 +101,7 @@ export async function test(cli: CliContext, id: string, { event: path }: { event
 
 async function readEvent(path: string): Promise<JsonValue> {
   const value = parseJson(await readText(path));
-  if (value === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as the event: it is not JSON`, { fix: "Give a file that holds one JSON value" });
+  if (value === undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as the event: it is not JSON`, { fix: "Give a file with one JSON value" });
   return value;
 }
 
@@ -116,7 +115,7 @@ export async function subscribe(cli: CliContext, { source, url }: { source: stri
   const emitter = source.endsWith("_*") ? source : (await findDeployed(client, source)).record.id;
   const webhook = await client.webhooks.create({ url, name });
   await subscribeOrUndo(client, webhook, { emitter, channel });
-  if (!cli.isJson) printNote(cli, `${source} is delivered to ${webhook.url} from now on`);
+  if (!cli.isJson) printNote(cli, `${source} is now delivered to ${webhook.url}`);
   return showMade(cli, webhook);
 }
 

@@ -27,7 +27,7 @@ export async function listWorkflows(cli: CliContext): Promise<number> {
       runs.failed,
       triggers.find(({ endpoint_url: url }) => url !== undefined)?.endpoint_url,
     ],
-    none: "No workflows yet: pd deploy <folder>, or pd init workflow <name> for one to begin with",
+    none: "No workflows yet: pd deploy <folder>, or pd init workflow <name> for a template",
   });
 }
 
@@ -66,7 +66,7 @@ export async function showRun(cli: CliContext, client: Client, run: RunRecord): 
   else {
     printLine(cli, runLine(run));
     for (const step of steps) for (const line of stepLines(step)) printLine(cli, `  ${line}`);
-    if (run.state === "failed") printNote(cli, `pd rerun ${run.id} goes on from ${run.failure?.namespace ?? "there"} on today's files`);
+    if (run.state === "failed") printNote(cli, `pd rerun ${run.id} continues from ${run.failure?.namespace ?? "there"} with the current files`);
   }
   return run.state === "failed" ? 1 : 0;
 }
@@ -90,11 +90,11 @@ export async function rerun(cli: CliContext, target: string, flags: RerunFlags):
   }
   const states = statesOf(flags);
   if (states === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot run again runs of ${target}: it is not said which`, {
+    throw new PdError("PD_BAD_INPUT", `Cannot rerun ${target}: no runs are selected`, {
       fix: `pd rerun ${target} --failed --since 1d, or pd rerun <run>`,
     });
   const begun = await client.workflows.rerunAll(target, { states, from, ...sinceParam(flags.since) });
-  return printRecord(cli, begun, () => printLine(cli, `${begun.length === 1 ? "1 run begins" : `${begun.length} runs begin`} again: pd runs ${target}`));
+  return printRecord(cli, begun, () => printLine(cli, `Started ${begun.length === 1 ? "1 run" : `${begun.length} runs`} again: pd runs ${target}`));
 }
 
 export interface RetryFlags extends RerunFlags {
@@ -105,8 +105,8 @@ export interface RetryFlags extends RerunFlags {
 /** `--dry` shows what a retry would do, without calling third parties. `--go` retries. */
 export async function retry(cli: CliContext, target: string, flags: RetryFlags): Promise<number> {
   if ((flags.dry === true) === (flags.go === true))
-    throw new PdError("PD_BAD_INPUT", `Cannot retry ${target}: it is not said how`, {
-      fix: `pd retry ${target} --failed --dry shows what would happen, --go lets it happen`,
+    throw new PdError("PD_BAD_INPUT", `Cannot retry ${target}: expected one of --dry and --go`, {
+      fix: `pd retry ${target} --failed --dry shows what would happen, --go retries`,
     });
   if (flags.go === true) return rerun(cli, target, { ...flags, failed: flags.failed === true || flags.state === undefined });
   const client = await connect(cli);
@@ -114,12 +114,12 @@ export async function retry(cli: CliContext, target: string, flags: RetryFlags):
   const found = await client.workflows.rehearse(target, { states, from: flags.from, ...sinceParam(flags.since) });
   if (cli.isJson) printJson(cli, found);
   else for (const one of found) for (const line of rehearsedLines(one)) printLine(cli, line);
-  if (!cli.isJson) printNote(cli, found.length === 0 ? noneOf(states, flags.since) : `${sumOfRehearsed(found)}. Nothing of this was kept; --go lets them go`);
+  if (!cli.isJson) printNote(cli, found.length === 0 ? noneOf(states, flags.since) : `${sumOfRehearsed(found)}. Nothing was stored; --go retries them`);
   return 0;
 }
 
 function noneOf(states: string | undefined, since: string | undefined): string {
-  return `No runs${states === undefined ? "" : ` are ${states}`}${since === undefined ? "" : ` since ${since}`}`;
+  return `No${states === undefined ? "" : ` ${states}`} runs${since === undefined ? "" : ` since ${since}`}`;
 }
 
 function rehearsedLines({ run, before, after }: RehearsedRunRecord): string[] {
@@ -148,13 +148,13 @@ export async function resume(cli: CliContext, run: string, { event: path }: { ev
 /** Throws PD_BAD_INPUT for flags that select among several runs. */
 function checkAlone(run: string, { failed, state, since }: Omit<RunsFlags, "n">): void {
   const flag = failed === true ? "--failed" : state !== undefined ? "--state" : since === undefined ? undefined : "--since";
-  if (flag !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} with ${run}: it chooses among several runs, and this is one`);
+  if (flag !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} with ${run}: it selects among runs, and this is a single one`);
 }
 
 /** Throws PD_BAD_INPUT for contradicting flags. */
 function statesOf({ failed, state }: Pick<RunsFlags, "failed" | "state">): string | undefined {
   if (failed === true && state !== undefined && state !== "failed")
-    throw new PdError("PD_BAD_INPUT", `Cannot use --failed with --state ${state}: each says which runs are meant`, { fix: `--state ${state},failed` });
+    throw new PdError("PD_BAD_INPUT", `Cannot use --failed with --state ${state}: both select runs by state`, { fix: `--state ${state},failed` });
   return state ?? (failed === true ? "failed" : undefined);
 }
 

@@ -8,23 +8,23 @@ export function accountCommands(program: Command, run: Run): void {
   keptCommands(accounts, run);
   program
     .command("secrets")
-    .description("How secrets are kept")
+    .description("How secrets are stored")
     .command("rotate")
-    .description("Make a new key and seal everything with it")
+    .description("Create a new key and seal all secrets with it")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/secrets.ts")).rotate(cli)));
 }
 
 export function configCommands(program: Command, run: Run): void {
   program
     .command("config")
-    .description("What is set up once for the server")
+    .description("Settings of the whole server")
     .command("smtp [address]")
-    .description("The server that mail of workflows goes through: smtp://user@host:587 or smtps://host; without an address it is shown")
-    .option("--to <address>", "Who gets the mail: you")
-    .option("--from <address>", "Whom it comes from")
+    .description("Set the SMTP server for mail of workflows: smtp://user@host:587 or smtps://host; without an address, show it")
+    .option("--to <address>", "Recipient of the mail: you")
+    .option("--from <address>", "Sender of the mail")
     .option("--password <value>", "The password; @file reads it from a file")
     .option("--security <kind>", "tls, starttls or none")
-    .option("--off", "Send no mail any more")
+    .option("--off", "Stop sending mail")
     .action((address, flags, command) => run(command, async (cli) => (await import("../commands/config.ts")).smtp(cli, address, flags)));
 }
 
@@ -35,8 +35,8 @@ function keyCommands(keys: Command, run: Run): void {
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).list(cli)));
   keys
     .command("create <name>")
-    .description("Make a key, which is shown only now")
-    .option("--read-only", "It sees everything but secrets, and changes nothing")
+    .description("Create a key, which is shown only once")
+    .option("--read-only", "It reads everything but secrets, and changes nothing")
     .action((name, flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).create(cli, name, flags)));
   keys
     .command("revoke <name>")
@@ -46,11 +46,11 @@ function keyCommands(keys: Command, run: Run): void {
 
 function fieldFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return command
-    .option("--name <name>", "What the account is called")
+    .option("--name <name>", "Name of the account")
     .option("--field <name=value>", "A field of its credentials, or @file; repeatable", list)
-    .option("--env <variable>", "Take the fields from a variable: JSON, or the value of the app's one field")
-    .option("--stdin", "Take the fields from stdin")
-    .option("--no-prompt", "Never ask; say what is missing");
+    .option("--env <variable>", "Read the fields from a variable: JSON, or the value of the app's only field")
+    .option("--stdin", "Read the fields from stdin")
+    .option("--no-prompt", "Never ask; fail if a value is missing");
 }
 
 function oauthFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
@@ -58,12 +58,12 @@ function oauthFlags<Words extends unknown[], Flags extends OptionValues, Globals
     .option("--client-id <id>", "Connect by OAuth, with your own client at the provider")
     .option("--client-secret <secret>", "Its secret: @file, or the variable PD_OAUTH_CLIENT_SECRET")
     .option("--flow <flow>", "code (a browser on this machine), device (a code to enter elsewhere), client (no person)")
-    .option("--scope <scope>", "In place of what is usual for the app; repeatable", list)
-    .option("--authorize-url <url>", "Of a provider that is not known")
-    .option("--token-url <url>", "Of a provider that is not known")
-    .option("--device-url <url>", "Of a provider that is not known")
+    .option("--scope <scope>", "Scope in place of the app's defaults; repeatable", list)
+    .option("--authorize-url <url>", "Sign-in page of an unknown provider")
+    .option("--token-url <url>", "Token address of an unknown provider")
+    .option("--device-url <url>", "Device address of an unknown provider")
     .option("--redirect-port <port>", "Port of http://127.0.0.1:<port>/callback, which is registered at the provider (4143)")
-    .option("--redirect-uri <url>", "Another redirect address, such as one with https: you paste the address that you were sent to");
+    .option("--redirect-uri <url>", "Another redirect address, such as an https one: you paste the address that you were sent to");
 }
 
 function connectCommands(accounts: Command, run: Run): void {
@@ -73,7 +73,7 @@ function connectCommands(accounts: Command, run: Run): void {
   oauthFlags(fieldFlags(accounts.command("reconnect <account>").description("Sign in once more"))).action((account, flags, command) =>
     run(command, async (cli) => (await import("../commands/accounts.ts")).reconnectAccount(cli, account, flags)),
   );
-  fieldFlags(accounts.command("update <account>").description("Give fields another value, or the account another name")).action((account, flags, command) =>
+  fieldFlags(accounts.command("update <account>").description("Change the fields or the name of an account")).action((account, flags, command) =>
     run(command, async (cli) => (await import("../commands/accounts.ts")).update(cli, account, flags)),
   );
 }
@@ -90,18 +90,18 @@ function keptCommands(accounts: Command, run: Run): void {
     .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).show(cli, account, flags)));
   accounts
     .command("test <account>")
-    .description("Ask the app whether it takes the account")
-    .option("--url <url>", "What to ask, if not what is usual for the app; {field} stands for a field")
-    .option("--header <name: value>", "Sent along; {field} stands for a field; repeatable", list)
+    .description("Test whether the app accepts the account")
+    .option("--url <url>", "Address to request in place of the app's default; {field} inserts a field")
+    .option("--header <name: value>", "Header of the request; {field} inserts a field; repeatable", list)
     .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).test(cli, account, flags)));
   accounts
     .command("rename <account> <name>")
-    .description("Give an account another name")
+    .description("Rename an account")
     .action((account, name, _flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).rename(cli, account, name)));
   accounts
     .command("delete <account>")
     .description("Delete an account")
-    .option("--force", "Although a source uses it")
+    .option("--force", "Even if a source uses it")
     .option("--yes", "Do not ask")
     .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).remove(cli, account, flags)));
 }

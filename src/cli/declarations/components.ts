@@ -5,53 +5,55 @@ import type { Run } from "./run.ts";
 export function componentCommands(program: Command, run: Run): void {
   propFlags(program.command("run-action <component>").description("Run an action once: a file, a URL of raw code, or a key"))
     .option("--steps <file>", "JSON file with the outputs of earlier steps")
-    .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
-    .option("--allow-addons <true|false>", "It may load native code of packages")
+    .option("--allow-run <true|false>", "Whether it may start programs of this machine, inside the wall")
+    .option("--allow-addons <true|false>", "Whether it may load native code of packages")
     .option("--memory <MB>", "JavaScript memory of its process")
-    .option("--timeout <seconds>", "How long it may take")
+    .option("--timeout <seconds>", "Timeout of the run")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/run-action.ts")).runAction(cli, component, flags)));
-  propFlags(program.command("options <component> <prop>").description("List a page of the choices of a prop, of a file, a URL, a key or a source"))
+  propFlags(
+    program.command("options <component> <prop>").description("List a page of the choices of a prop; the component is a file, a URL, a key or a source"),
+  )
     .option("--page <n>", "Which page, from 0", "0")
-    .option("--query <text>", "What is searched for")
-    .option("--context <json>", "Context of the page before")
+    .option("--query <text>", "Search text")
+    .option("--context <json>", "Context of the previous page")
     .action((target, prop, flags, command) => run(command, async (cli) => (await import("../commands/options.ts")).options(cli, { target, prop }, flags)));
   program
     .command("publish <component>")
-    .description("Keep a component under its key, in a version that is new")
-    .option("--connect-environment <name>", "Taken for compatibility; there is one environment")
+    .description("Publish a component under its key, in a new version")
+    .option("--connect-environment <name>", "Accepted for compatibility; only one environment exists")
     .action((component, _flags, command) => run(command, async (cli) => (await import("../commands/publish.ts")).publish(cli, component)));
   program
     .command("unpublish <words...>")
-    .description("Take away what was published: component <key>")
-    .option("--only <version>", "This version alone")
+    .description("Remove a published component: component <key>")
+    .option("--only <version>", "Only this version")
     .action((words, flags, command) => run(command, async (cli) => (await import("../commands/publish.ts")).unpublish(cli, words, flags)));
-  registryCommands(program.command("registry").description("Where components are found by key"), run);
+  registryCommands(program.command("registry").description("Registries, where components are found by key"), run);
   storeCommands(program.command("stores").description("Data stores, which components share"), run);
 }
 
 function registryCommands(registry: Command, run: Run): void {
   registry
     .command("list", { isDefault: true })
-    .description("List registries, in the order in which they are asked")
+    .description("List registries, in search order")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).list(cli)));
   registry
     .command("add <location>")
     .description("Add a folder, an npm scope, a Git repository or a tarball")
-    .option("--name <name>", "What it is called")
+    .option("--name <name>", "Name of the registry")
     .action((location, flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).add(cli, location, flags)));
   registry
     .command("remove <name>")
-    .description("Remove a registry; what was deployed from it stays")
+    .description("Remove a registry; components deployed from it stay")
     .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).remove(cli, name)));
   registry
     .command("update [name] [app]")
-    .description("Fetch the newest of one registry or of all, of one app or of all that is here")
+    .description("Fetch the newest components of one registry or all, for one app or all fetched ones")
     .action((name, app, _flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).update(cli, name, app)));
   registry
     .command("search [words...]")
     .description("Find components by words of their name, key or description")
-    .option("--limit <n>", "How many are shown", "20")
-    .option("--type <type>", "Sources or actions alone: source, action")
+    .option("--limit <n>", "Number of results", "20")
+    .option("--type <type>", "Only this type: source or action")
     .action((words, flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).search(cli, words, flags)));
 }
 
@@ -62,17 +64,17 @@ function storeCommands(stores: Command, run: Run): void {
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).list(cli)));
   stores
     .command("create <name>")
-    .description("Make a data store")
+    .description("Create a data store")
     .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).create(cli, name)));
   stores
     .command("delete <name>")
     .description("Delete a data store with its values")
-    .option("--force", "Although a source or workflow uses it")
+    .option("--force", "Even if a source or workflow uses it")
     .option("--yes", "Do not ask")
     .action((name, flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).remove(cli, name, flags)));
   stores
     .command("show <name>")
-    .description("All values of a data store")
+    .description("Show all values of a data store")
     .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).show(cli, name)));
   stores
     .command("get <name> <key>")
@@ -80,8 +82,8 @@ function storeCommands(stores: Command, run: Run): void {
     .action((name, key, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).get(cli, name, key)));
   stores
     .command("set <name> <key> <value>")
-    .description("Set a value; what is no JSON is a text")
-    .option("--ttl <seconds>", "Until the value is gone")
+    .description("Set a value; a value that is not JSON is a string")
+    .option("--ttl <seconds>", "Time until the value expires")
     .action((name, key, value, flags, command) =>
       run(command, async (cli) => (await import("../commands/stores.ts")).set(cli, name, { key, value, ...flags })),
     );
@@ -95,6 +97,6 @@ function storeCommands(stores: Command, run: Run): void {
     .action((name, key, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).unset(cli, name, key)));
   stores
     .command("import <file>")
-    .description("Set values that a JSON file has, as store, key and value; stores that are not there are made")
+    .description("Set values from a JSON file, as store, key and value; missing stores are created")
     .action((file, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).importValues(cli, file)));
 }

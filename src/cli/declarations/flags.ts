@@ -7,7 +7,7 @@ export function serverFlags<Declared extends CommandUnknownOpts>(command: Declar
     if (name !== "home")
       command.addOption(
         new Option(`--${row.flag} ${row.value}`, `${row.help} (${row.variable}, default ${row.default === "" ? "none" : row.default})`).helpGroup(
-          "Of the server that it starts:",
+          "Server settings:",
         ),
       );
   }
@@ -20,12 +20,12 @@ export function valueFlags<Words extends unknown[], Flags extends OptionValues, 
     .option("--props <file>", "Values of props from a JSON file")
     .option("--env <NAME=value>", "Variable for this source's process; repeatable", list)
     .option("--env-file <file>", "Variables from a file")
-    .option("--no-prompt", "Never ask; say what is missing");
+    .option("--no-prompt", "Never ask; fail if a value is missing");
 }
 
 export function propFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return valueFlags(command)
-    .option("--import <module>", "Module that is loaded before the component: a file or a package; repeatable", list)
+    .option("--import <module>", "Module to load before the component: a file or a package; repeatable", list)
     .option("--packages-as-of <day>", "Install packages without a version as they were on this day, such as 2023-06-01");
 }
 
@@ -34,6 +34,6 @@ export function standFlags<Words extends unknown[], Flags extends OptionValues, 
   return command
     .option("--account <id=name>", "Account for an id in a workflow's file; repeatable", list)
     .option("--source <id=name>", "Source or workflow for an id in a workflow's file; repeatable", list)
-    .option("--map <id=name>", "What stands here for an id of a workflow's file: apn_x=account, ds_x=data store, dc_x=source, ti_x=cron; repeatable", list)
+    .option("--map <id=name>", "Value here for an id in a workflow's file: apn_x=account, ds_x=data store, dc_x=source, ti_x=cron; repeatable", list)
     .option("--schedule <id=cron>", "Schedule for a trigger of a workflow's file: cron, seconds, or JSON as a timer; repeatable", list);
 }

@@ -4,9 +4,9 @@ import examples from "./examples.json" with { type: "json" };
 const EXAMPLES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(examples));
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "Write and try": ["init", "dev", "test", "fixture", "run-action", "options"],
+  "Write and test": ["init", "dev", "test", "fixture", "run-action", "options"],
   "Deploy and change": ["deploy", "update", "versions", "rollback", "delete", "db"],
-  "Run and look": ["list", "describe", "timers", "events", "logs", "run", "replay", "emit", "open"],
+  "Run and inspect": ["list", "describe", "timers", "events", "logs", "run", "replay", "emit", "open"],
   Workflows: ["runs", "rerun", "retry", "resume", "cancel"],
   "Deliver events": ["subscribe", "listen", "webhooks", "subscriptions", "deliveries"],
   "Accounts, registries and stores": ["accounts", "registry", "stores", "publish", "unpublish"],

@@ -6,24 +6,24 @@ export function serverCommands(program: Command, run: Run): void {
   serverFlags(program.command("up").description("Start the server").option("--detach", "Start it in the background")).action((flags, command) =>
     run(command, async (cli) => (await import("../commands/up.ts")).up(cli, flags)),
   );
-  serverFlags(program.command("serve").description("Start the server for a host that others reach; wants named keys (pd keys)")).action((_flags, command) =>
+  serverFlags(program.command("serve").description("Start the server on a host that others reach; needs named keys (pd keys)")).action((_flags, command) =>
     run(command, async (cli) => (await import("../commands/up.ts")).serve(cli)),
   );
   const doctor = program
     .command("doctor")
-    .description("Tell what is right and wrong with the server; with --registry, which components of a folder can be deployed here")
+    .description("Check the server; with --registry, check which components of a folder can be deployed here")
     .option("--registry <folder>", "A checkout of components")
-    .option("--grep <text>", "Only those whose path or key has this text")
-    .option("--json [file]", "The report as JSON, on stdout or (of --registry) in a file");
+    .option("--grep <text>", "Only those whose path or key contains this text")
+    .option("--json [file]", "The report as JSON, on stdout or, with --registry, in a file");
   serverFlags(doctor).action((flags, command) => run(command, async (cli) => (await import("../commands/doctor.ts")).doctor(cli, flags)));
   program
     .command("backup <file>")
-    .description("Write everything that the server keeps to a file, as of one moment")
+    .description("Write a snapshot of all data of the server to a file")
     .action((file, _flags, command) => run(command, async (cli) => (await import("../commands/backup.ts")).backup(cli, file)));
   program
     .command("restore <file>")
-    .description("Put a backup in the place of the database of a server that does not run")
-    .option("--yes", "Also where there is a database, which is moved aside")
+    .description("Replace the database of a stopped server with a backup")
+    .option("--yes", "Replace an existing database, which is moved aside")
     .action((file, flags, command) => run(command, async (cli) => (await import("../commands/backup.ts")).restore(cli, file, flags)));
   program
     .command("down")
@@ -31,14 +31,14 @@ export function serverCommands(program: Command, run: Run): void {
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/down.ts")).down(cli)));
   program
     .command("status")
-    .description("Tell whether a server runs")
+    .description("Show whether a server runs")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/status.ts")).status(cli)));
   program
     .command("mcp")
-    .description("Give an agent tools of the server over stdin and stdout, by the Model Context Protocol: to look at it, and actions that you choose")
-    .option("--actions <keys>", "Actions of the registries as tools, with commas: slack-send-message,github-*")
-    .option("--account <app=account...>", "The account that actions of an app use; others are asked for")
-    .option("--steer", "Also what changes something: run, replay, deploy, update, write state, delete")
+    .description("Serve an agent over stdin and stdout with the Model Context Protocol: tools to inspect the server, and actions that you choose")
+    .option("--actions <keys>", "Actions of the registries as tools, separated by commas: slack-send-message,github-*")
+    .option("--account <app=account...>", "Account for the actions of an app; accounts of other apps are asked for")
+    .option("--steer", "Also tools that change something: run, replay, deploy, update, write state, delete")
     .action((flags, command) => run(command, async (cli) => (await import("../commands/mcp.ts")).mcp(cli, flags)));
   program
     .command("completion <shell>")
@@ -47,6 +47,6 @@ export function serverCommands(program: Command, run: Run): void {
   // For the shells' completion scripts.
   program
     .command("complete [words...]", { hidden: true })
-    .description("Tell what the last word may become")
+    .description("Print completions of the last word")
     .action((words, _flags, command) => run(command, async (cli) => (await import("../commands/complete.ts")).completeWords(cli, words, program)));
 }

@@ -8,11 +8,11 @@ function devCommand(program: Command, run: Run): void {
     .description("Deploy a file, a component of a registry by its key, or the folder of a workflow, and update it on every save");
   const developing = standFlags(propFlags(dev))
     .option("--dc <source>", "Attach to this deployed component")
-    .option("--force", "With --dc: although it is of another component")
-    .option("--new", "Deploy another one, although the file is deployed already")
+    .option("--force", "With --dc: even if it runs another component")
+    .option("--new", "Deploy another one, even if the file is already deployed")
     .option("--name <name>", "Name of the source")
-    .option("--prompt-all", "Ask for every prop, also those that have a value")
-    .option("--inspect [port]", "Let a debugger come, Chrome or an editor, on this port of this machine (9229)");
+    .option("--prompt-all", "Ask for every prop, even if it has a value")
+    .option("--inspect [port]", "Accept a debugger, Chrome or an editor, on this port of this machine (9229)");
   serverFlags(developing).action((component, flags, command) => run(command, async (cli) => (await import("../commands/dev.ts")).dev(cli, component, flags)));
 }
 
@@ -25,36 +25,36 @@ export function deployCommands(program: Command, run: Run): void {
     ),
   )
     .option("--name <name>", "Name of the source or workflow")
-    .option("--new", "Another workflow, although the folder notes which one it is")
-    .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
-    .option("--allow-addons <true|false>", "Of a workflow: its steps may load native code of packages")
-    .option("--memory <MB>", "Of a workflow: JavaScript memory of each process of its steps")
-    .option("--timeout <seconds>", "Of a workflow: how long one call of a step may take")
-    .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other")
+    .option("--new", "Deploy another workflow, even if the folder notes an id")
+    .option("--allow-run <true|false>", "Whether it may start programs of this machine, inside the wall")
+    .option("--allow-addons <true|false>", "For a workflow: whether steps may load native code of packages")
+    .option("--memory <MB>", "For a workflow: JavaScript memory of each process of its steps")
+    .option("--timeout <seconds>", "For a workflow: timeout of one call of a step")
+    .option("--max-concurrency <n>", "Limit of concurrent runs; 1 runs them one after the other")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/deploy.ts")).deploy(cli, component, flags)));
   updateCommand(program, run);
   program
     .command("versions <source> [version] [other]")
-    .description("List the codes that a source or workflow ran on; with one of them, how it differs from today's or from another")
+    .description("List the versions of a source or workflow; with one of them, its difference from the current one or another")
     .action((source, version, other, _flags, command) =>
       run(command, async (cli) => (await import("../commands/versions.ts")).versions(cli, source, [version, other])),
     );
   program
     .command("rollback <source> [version]")
-    .description("Go back to the code before today's, or to the version that is named; values and state stay")
-    .option("--force", "Although the deactivate hook of the running version throws")
+    .description("Go back to the previous code, or to the given version; values and state stay")
+    .option("--force", "Even if the deactivate hook of the running version throws")
     .action((source, version, flags, command) =>
       run(command, async (cli) => (await import("../commands/versions.ts")).rollback(cli, [source, version], flags)),
     );
   program
     .command("delete <source>")
     .description("Delete a source or workflow with its events and runs")
-    .option("--force", "Although its deactivate hook throws")
+    .option("--force", "Even if its deactivate hook throws")
     .option("--yes", "Do not ask")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/delete.ts")).remove(cli, source, flags)));
   program
     .command("init <kind> <name>")
-    .description("Write something to begin with: source, action, app or workflow")
+    .description("Write a template: source, action, app or workflow")
     .option("--db", "With a key-value store")
     .option("--http", "Triggered by HTTP")
     .option("--timer", "Triggered by a timer")
@@ -62,11 +62,11 @@ export function deployCommands(program: Command, run: Run): void {
     .action((kind, name, flags, command) => run(command, async (cli) => (await import("../commands/init.ts")).init(cli, { kind, name }, flags)));
   program
     .command("fixture <invocation-or-source> [event]")
-    .description("Write what a run was called with as a file, and a test that passes: of an invocation, or of the run that emitted an event of a source")
-    .option("--file <component>", "The component's file, where pd dev has not saved it from")
-    .option("--record", "Ask third parties once for real, with the accounts of the source, and keep what they answer")
-    .option("--with-state", "Begin with the state that the source has now")
-    .option("--force", "Over files that are there")
+    .description("Write the input of a run to a file, and a test that passes: for an invocation, or for the run that emitted an event of a source")
+    .option("--file <component>", "The component's file, if pd dev has not saved it")
+    .option("--record", "Call third parties once, with the accounts of the source, and store their answers")
+    .option("--with-state", "Start with the current state of the source")
+    .option("--force", "Overwrite existing files")
     .action((first, event, flags, command) => run(command, async (cli) => (await import("../commands/fixture.ts")).fixture(cli, [first, event], flags)));
   program
     .command("test [paths...]")
@@ -77,17 +77,17 @@ export function deployCommands(program: Command, run: Run): void {
 function updateCommand(program: Command, run: Run): void {
   standFlags(propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source or workflow")))
     .option("--code <component>", "New code: a file, a URL of raw code, a key, or the folder of a workflow")
-    .option("--latest", "The newest code of the registry or address that it came from; shows what changes first")
-    .option("--yes", "Do not ask whether to go on")
+    .option("--latest", "The newest code of the registry or address that it came from; shows the changes first")
+    .option("--yes", "Do not ask")
     .option("--name <name>", "New name")
-    .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
-    .option("--allow-addons <true|false>", "Of a workflow: its steps may load native code of packages")
-    .option("--memory <MB>", "Of a workflow: JavaScript memory of each process of its steps; none: as the server says")
-    .option("--timeout <seconds>", "Of a workflow: how long one call of a step may take; none: as its file says")
-    .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other; none: as many as the server allows")
-    .option("--activate", "Run again when triggered")
-    .option("--deactivate", "Run no more")
-    .option("--force", "Although the deactivate hook of the running version throws")
+    .option("--allow-run <true|false>", "Whether it may start programs of this machine, inside the wall")
+    .option("--allow-addons <true|false>", "For a workflow: whether steps may load native code of packages")
+    .option("--memory <MB>", "For a workflow: JavaScript memory of each process of its steps; none restores the server's setting")
+    .option("--timeout <seconds>", "For a workflow: timeout of one call of a step; none restores the timeout in its file")
+    .option("--max-concurrency <n>", "Limit of concurrent runs; none restores the server's limit")
+    .option("--activate", "Run when triggered")
+    .option("--deactivate", "Do not run when triggered")
+    .option("--force", "Even if the deactivate hook of the running version throws")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/update.ts")).update(cli, source, flags)));
 }
 
@@ -106,22 +106,22 @@ export function readCommands(program: Command, run: Run): void {
     .action((source, _flags, command) => run(command, async (cli) => (await import("../commands/describe.ts")).describe(cli, source)));
   program
     .command("timers [source]")
-    .description("When timers fire next; of one source or workflow also what became of its planned times")
-    .option("-n <count>", "How many planned times", "20")
+    .description("Show when timers fire next; for one source or workflow, also the outcome of its planned times")
+    .option("-n <count>", "Number of planned times", "20")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/timers.ts")).timers(cli, source, flags)));
   program
     .command("events <source>")
     .description("Show the newest events of a source or workflow")
-    .option("-n <count>", "How many", "10")
-    .option("--channel <name>", "Only of this channel; $in: those that are postponed")
-    .option("-f, --follow", "Go on with what comes")
+    .option("-n <count>", "Number of events", "10")
+    .option("--channel <name>", "Only events of this channel; $in: postponed events")
+    .option("-f, --follow", "Follow new events")
     .option("-v, --verbose", "On a terminal: the payload of each event below its line")
-    .option("--raw", "On a terminal: the payloads alone, one a line, as a pipe gets them")
+    .option("--raw", "On a terminal: only the payloads, one per line, as in a pipe")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/events.ts")).events(cli, source, flags)));
   program
     .command("logs <source>")
-    .description("Show what a source or workflow does, and go on with what comes")
-    .option("-n <count>", "How many recent lines", "100")
+    .description("Show the logs of a source or workflow, and follow them")
+    .option("-n <count>", "Number of recent lines", "100")
     .option("--no-follow", "Stop after the recent lines")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/logs.ts")).logs(cli, source, flags)));
 }
@@ -130,17 +130,17 @@ export function runCommands(program: Command, run: Run): void {
   program
     .command("run <source>")
     .description("Run a source or workflow now")
-    .option("--event <file>", "JSON file with the event that run is called with")
-    .option("--sample", "Emit the component's own example in place of a run")
+    .option("--event <file>", "JSON file with the event for the run")
+    .option("--sample", "Emit the component's example in place of a run")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/run.ts")).run(cli, source, flags)));
   program
     .command("replay <source> <invocation>")
-    .description("Repeat an invocation's trigger against today's code")
-    .option("--dry", "Show what it would do beside what was done, and keep nothing")
+    .description("Replay an invocation's trigger with the current code")
+    .option("--dry", "Dry run: show the difference, and store nothing")
     .action((source, id, flags, command) => run(command, async (cli) => (await import("../commands/run.ts")).replay(cli, source, { id, ...flags })));
   program
     .command("emit <source> <event>")
-    .description("Emit a kept event once more, by its id")
+    .description("Emit a stored event again, by its id")
     .action((source, id, _flags, command) => run(command, async (cli) => (await import("../commands/events.ts")).emitAgain(cli, source, id)));
   stateCommands(program.command("db").description("Read and write a source's store"), run);
 }
@@ -153,7 +153,7 @@ function stateCommands(db: Command, run: Run): void {
     .description("The value of a key")
     .action((source, key, _flags, command) => run(command, async (cli) => (await import("../commands/db.ts")).get(cli, source, key)));
   db.command("set <source> <key> <value>")
-    .description("Set a key; what is no JSON is a text")
+    .description("Set a key; a value that is not JSON is a string")
     .action((source, key, value, _flags, command) => run(command, async (cli) => (await import("../commands/db.ts")).set(cli, source, { key, value })));
   db.command("delete <source> <key>")
     .description("Clear a key")

@@ -11,12 +11,12 @@ export function webhookCommands(program: Command, run: Run): void {
     .option("--channel <name>", "Another channel than the default one, such as $errors")
     .option("--name <name>", "Name of the webhook")
     .action((source, url, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).subscribe(cli, { source, url }, flags)));
-  subscriptionCommands(program.command("subscriptions").description("Who gets what from whom"), run);
+  subscriptionCommands(program.command("subscriptions").description("Subscriptions of listeners to emitters"), run);
   deliveryCommands(program, run);
   program
     .command("listen <source>")
-    .description("Deliver new events to a local address, without making a webhook")
-    .requiredOption("--forward <url>", "Where to, such as http://localhost:3000/path")
+    .description("Deliver new events to a local address, without creating a webhook")
+    .requiredOption("--forward <url>", "Target address, such as http://localhost:3000/path")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/listen.ts")).listen(cli, source, flags)));
 }
 
@@ -36,11 +36,11 @@ function keptWebhooks(webhooks: Command, run: Run): void {
     .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).remove(cli, id, flags)));
   webhooks
     .command("rotate <id>")
-    .description("Make a new signing key; the old one signs as well for a day")
+    .description("Create a new signing key; the old one also signs for a day")
     .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).rotate(cli, id)));
   webhooks
     .command("test <id>")
-    .description("Send a message now and show what came back")
+    .description("Send a message now and show the response")
     .option("--event <file>", "JSON file with the event that is sent")
     .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).test(cli, id, flags)));
 }
@@ -48,7 +48,7 @@ function keptWebhooks(webhooks: Command, run: Run): void {
 function changedWebhooks(webhooks: Command, run: Run): void {
   webhooks
     .command("create <url>")
-    .description("Make a webhook")
+    .description("Create a webhook")
     .option("--name <name>", "Name, for your own reference")
     .option("--description <text>", "Longer description")
     .action((url, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).create(cli, url, flags)));
@@ -58,9 +58,9 @@ function changedWebhooks(webhooks: Command, run: Run): void {
     .option("--name <name>", "Name, for your own reference")
     .option("--description <text>", "Longer description")
     .option("--url <url>", "Another address")
-    .option("--activate", "Deliver again")
-    .option("--deactivate", "Deliver no more")
-    .option("--replay-missed", "Deliver what it missed while it was inactive")
+    .option("--activate", "Resume deliveries")
+    .option("--deactivate", "Stop deliveries")
+    .option("--replay-missed", "Deliver events that it missed while inactive")
     .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).update(cli, id, flags)));
 }
 
@@ -71,7 +71,7 @@ function subscriptionCommands(subscriptions: Command, run: Run): void {
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/subscriptions.ts")).list(cli)));
   subscriptions
     .command("create <emitter> <listener>")
-    .description("Let a listener get what an emitter emits")
+    .description("Subscribe a listener to an emitter's events")
     .option("--channel <name>", "Another channel than the default one", "")
     .action((emitter, listener, { channel }, command) =>
       run(command, async (cli) => (await import("../commands/subscriptions.ts")).create(cli, { emitter, listener, channel })),
@@ -89,14 +89,14 @@ function deliveryCommands(program: Command, run: Run): void {
   const deliveries = program
     .command("deliveries")
     .argument("<webhook-listener-or-delivery>")
-    .description("Deliveries to a webhook, or to a source or workflow that listens; or the attempts of one delivery")
-    .option("--failed", "Only those that have failed")
-    .option("--state <state>", "Only those that are pending, delivered, failed or missed")
-    .option("-n <count>", "How many", "20");
+    .description("List deliveries to a webhook, source or workflow, or the attempts of one delivery")
+    .option("--failed", "Only failed ones")
+    .option("--state <state>", "Only pending, delivered, failed or missed ones")
+    .option("-n <count>", "Number of deliveries", "20");
   deliveries.action((what, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).deliveries(cli, what, flags)));
   deliveries
     .command("retry <delivery-webhook-or-listener>")
-    .description("Deliver again: one delivery, or all to a webhook or listener that have failed or wait for another attempt")
-    .option("--since <time>", "Those since 2h, 3d, or a date")
+    .description("Retry one delivery, or all failed and pending ones to a webhook or listener")
+    .option("--since <time>", "Only those since 2h, 3d, or a date")
     .action((target, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).retry(cli, target, flags)));
 }

@@ -14,7 +14,7 @@ export function inspectPort(flag: string | boolean | undefined): number | undefi
   if (flag === true) return USUAL_PORT;
   const port = Number(flag);
   if (/^\d+$/.test(flag) && port <= 65_535) return port;
-  throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(flag)} as the port for a debugger: a port is a number from 0 to 65535`, {
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(flag)} as the port for a debugger: expected a number from 0 to 65535`, {
     fix: "pd dev orders.mjs --inspect, or --inspect=9230",
   });
 }
@@ -46,7 +46,7 @@ export async function followDebugger(cli: CliContext, { follow, port, root, sign
     }
   })();
   const hasEnded = await Promise.race([listening.then(() => false), ended.then(() => true)]);
-  if (hasEnded && !signal.aborted) throw new PdError("PD_FAILED", "Cannot debug: the server ended the debugger's stream before one could come");
+  if (hasEnded && !signal.aborted) throw new PdError("PD_FAILED", "Cannot debug: the server closed the stream before a debugger could connect");
   ended.catch((error: unknown) => {
     if (!signal.aborted) printError(cli, error);
   });
@@ -61,12 +61,12 @@ function lineOf(news: DebugNewsRecord): string {
     case "connected":
       return "A debugger is connected";
     case "disconnected":
-      return "The debugger has gone: the component goes on without it";
+      return "The debugger has disconnected: the component keeps running";
     case "paused":
-      return `⏸ paused at ${news.at}: its deadlines stand still`;
+      return `⏸ paused at ${news.at}: its timeouts are paused`;
     case "refused":
       return `Cannot debug: ${news.reason}`;
     case "resumed":
-      return "⏵ goes on";
+      return "⏵ resumed";
   }
 }

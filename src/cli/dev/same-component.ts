@@ -12,7 +12,7 @@ export async function refuseOther(client: Client, source: SourceRecord, code: Co
   if (before === now) return;
   throw new PdError(
     "PD_CONFLICT",
-    `Cannot attach to ${source.name_slug} (${source.id}): it is ${JSON.stringify(before)}, and the file is ${JSON.stringify(now)}`,
+    `Cannot attach to ${source.name_slug} (${source.id}): it runs ${JSON.stringify(before)}, and the file is ${JSON.stringify(now)}`,
     {
       fix: "Give the id of a source of this component, leave out --dc to deploy another, or add --force to replace its code",
     },

@@ -21,7 +21,7 @@ export class SaveLock {
 
   /** Returns whether this session saves. Throws PD_BAD_INPUT for an id that cannot name a file. */
   hold(id: string): boolean {
-    if (!/^[\w-]+$/.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot develop ${JSON.stringify(id)}: its id cannot name a file`);
+    if (!/^[\w-]+$/.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot develop ${JSON.stringify(id)}: its id is not a valid file name`);
     this.#lock ??= holdLock(join(this.#home, `dev-${id}${this.#server}.lock`));
     return this.isHeld;
   }

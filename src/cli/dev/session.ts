@@ -160,7 +160,7 @@ class Session {
   /** The debugger keeps the root that it got at the start. */
   #noteRoot(root: string): void {
     if (this.#root !== "" && this.#root !== root && this.#settings.flags.inspect !== undefined)
-      printNote(this.#cli, "The folder of its files is another now: begin again with pd dev --inspect, so that the debugger finds them");
+      printNote(this.#cli, "The folder of its files has changed: restart pd dev --inspect, so that the debugger finds them");
     this.#root = root;
   }
 
@@ -284,7 +284,7 @@ class Session {
       if (isServerGone(error)) return this.#retryLater(error);
       if (error instanceof PdError && error.code === "PD_BUILD_FAILED" && !isCompiled) return this.#compileHere();
       printError(this.#cli, error);
-      printNote(this.#cli, "The version before goes on");
+      printNote(this.#cli, "Still running the previous version");
     }
   }
 

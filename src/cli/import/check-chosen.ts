@@ -17,11 +17,11 @@ export async function checkChosen(client: Client, plans: readonly PlannedImport[
     if (app === undefined) continue;
     const known = (await client.accounts.list({ app, limit: 1000 })).data;
     if (!known.some((account) => account.id === name || account.name === name))
-      problems.push(`${id} is to be ${JSON.stringify(name)}, and no account of ${app} has this name: pd accounts connect ${app} --name ${name}`);
+      problems.push(`no account of ${app} has the name ${JSON.stringify(name)}, which was given for ${id}: pd accounts connect ${app} --name ${name}`);
   }
   for (const [id, schedule] of Object.entries(stand.schedules)) {
     const parsed = parseGivenTimer(schedule);
-    if (typeof parsed === "string") problems.push(`${id} is to be ${JSON.stringify(schedule)}: the schedule ${parsed}`);
+    if (typeof parsed === "string") problems.push(`invalid schedule ${JSON.stringify(schedule)} for ${id}: ${parsed}`);
   }
   if (problems.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot import with these choices: ${problems.join("; ")}`);
 }

@@ -29,14 +29,14 @@ export async function chooseMissing(cli: CliContext, client: Client, { plans, st
   for (const [id, usedBy] of openIds(open, "data store", stand.stores)) {
     const names = (await client.dataStores.list()).map(({ name }) => name);
     const chosen = await ask(cli, `Which data store is ${id} (${usedBy})?`, [
-      { name: `a new one, called ${id}`, value: NEW },
+      { name: `a new one, named ${id}`, value: NEW },
       ...names.map((name) => ({ name, value: name })),
     ]);
     if (chosen !== NEW) stand.stores[id] = chosen;
   }
   for (const [id, usedBy] of openIds(open, "source", stand.sources)) {
     const sources = (await client.sources.list({ limit: 1000 })).data;
-    const chosen = await ask(cli, `Which source is ${id}, whose events begin runs of ${usedBy}?`, [
+    const chosen = await ask(cli, `Which source is ${id}, whose events trigger ${usedBy}?`, [
       { name: "none yet: leave it for later", value: LATER },
       ...sources.map(({ id: value, name_slug: slug }) => ({ name: `${slug}  ${value}`, value: slug })),
     ]);
@@ -64,7 +64,7 @@ export async function chooseMissing(cli: CliContext, client: Client, { plans, st
 
 function scheduleProblem(text: string): string | true {
   const parsed = parseGivenTimer(scheduleOf(text));
-  return typeof parsed === "string" ? `The schedule ${parsed}` : true;
+  return typeof parsed === "string" ? `Invalid schedule: ${parsed}` : true;
 }
 
 /** Unmapped id → workflows that use it. */

@@ -31,7 +31,7 @@ export async function findExported(path: string): Promise<readonly ExportedWorkf
     }
   }
   if (found.length === 0)
-    throw new PdError("PD_BAD_INPUT", `Cannot import ${path}: there is no workflow.yaml in it`, {
+    throw new PdError("PD_BAD_INPUT", `Cannot import ${path}: it contains no workflow.yaml`, {
       fix: "Name an exported folder, a clone of a repository that the hosted platform syncs, or a project_export-….zip",
     });
   return found;
@@ -51,6 +51,6 @@ async function* foldersBelow(path: string, depth: number): AsyncGenerator<string
 /** Throws PD_FILE_NOT_FOUND. */
 export async function isArchive(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
-  if (found === undefined) throw new PdError("PD_FILE_NOT_FOUND", `Cannot import ${path}: it is not there`);
+  if (found === undefined) throw new PdError("PD_FILE_NOT_FOUND", `Cannot import ${path}: it does not exist`);
   return found.isFile() && path.toLowerCase().endsWith(".zip");
 }

@@ -15,7 +15,7 @@ export async function fetchHosted(
 ): Promise<readonly ExportedWorkflow[]> {
   const profile = await findProfile(from, cli.environment);
   if (!isHostedProfile(from))
-    throw new PdError("PD_BAD_INPUT", `Cannot import from ${from}: it is a server of this program`, { fix: `pd pull --all --from ${from} takes what it has` });
+    throw new PdError("PD_BAD_INPUT", `Cannot import from ${from}: it is a Headwater server`, { fix: `pd pull --all --from ${from}` });
   const ids = (await Promise.all(given.map(async (one) => (one.toLowerCase().endsWith(".zip") ? idsOfArchive(one) : [one])))).flat();
   const origin = await connectTo(cli, from);
   const query = profile?.orgId === undefined ? "" : `?org_id=${encodeURIComponent(profile.orgId)}`;

@@ -20,6 +20,6 @@ export async function writeFolder(
   const [{ ".workflow.state": _own, ...there }, { ".workflow.state": _noted, ...exported }] = [folder.files, files];
   const notes = isSameJson(there, { ...exported })
     ? []
-    : [`${path} was changed since it was written, and is taken as it is; remove it to have what is exported now`];
+    : [`${path} has changed since it was written, and is used unchanged; delete it to get the current export`];
   return { folder, notes };
 }

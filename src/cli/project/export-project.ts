@@ -38,7 +38,8 @@ function variableFor({ variables }: Collected, slug: string, name: string): stri
 /** Names come from the server. Throws PD_BAD_INPUT for one that leads out of the folder or is hidden. */
 function addFile({ files }: Collected, slug: string, [path, text]: readonly [string, string]): void {
   const isPlain = slugSchema.safeParse(slug).success && path.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.includes("\\"));
-  if (!isPlain) throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(`${slug}/${path}`)}: the server's names of files lead elsewhere, or hide`);
+  if (!isPlain)
+    throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(`${slug}/${path}`)}: the server's file name leads out of the folder, or is hidden`);
   files[`${slug}/${path}`] = text;
 }
 
@@ -53,7 +54,7 @@ export async function exportProject(around: Around, isWanted: (record: SourceRec
   for (const record of around.workflows.filter(isWanted))
     workflows[record.name_slug] = { ...(await workflowEntry(around, record, into)), ...delivered(record.id) };
   for (const name of doubled(around.webhooks.map(({ id, name }) => name ?? id)))
-    into.warnings.push(`several webhooks have the name ${name}: pd.yaml holds one of them (pd webhooks update <id> --name gives another name)`);
+    into.warnings.push(`several webhooks have the name ${name}: pd.yaml contains one of them (pd webhooks update <id> --name gives another name)`);
   const webhooks = Object.fromEntries(
     around.webhooks.map(({ id, name, url, description, active }) => [name ?? id, withoutEmpty({ url, description, active: active ? undefined : false })]),
   );
@@ -81,7 +82,7 @@ async function deliveriesOf(
   };
   for (const { emitter_id: from, listener_id: listener } of all)
     if (cannotSay(from, listener))
-      into.warnings.push(`${names.get(listener) ?? listener} listens to ${from}, which pd.yaml cannot say: subscribe it where it is applied`);
+      into.warnings.push(`${names.get(listener) ?? listener} listens to ${from}, which pd.yaml cannot express: subscribe it after pd apply`);
   return (emitter) => {
     const to = all
       .filter(({ emitter_id: from, listener_id: listener }) => from === emitter && names.has(listener))
@@ -96,7 +97,7 @@ async function sourceEntry({ client, accounts }: Around, record: SourceRecord, i
   const { name_slug: slug, configurable_props: declared } = record;
   const exported = await client.sources.export(record.id, {});
   if (exported.component.imports !== undefined && exported.component.imports.length > 0)
-    into.warnings.push(`${slug} has modules loaded before it (--import), which pd.yaml cannot say`);
+    into.warnings.push(`${slug} has modules loaded before it (--import), which pd.yaml cannot express`);
   const props: JsonObject = {};
   const kept: JsonObject = { ...record.configured_props, ...exported.configured_props };
   // Omits defaults.

@@ -23,8 +23,8 @@ export function planWebhook({ client, webhooks }: Around, name: string, { url: g
   // An unnamed webhook with this url gets the name.
   const found = named.length > 0 ? named : webhooks.filter((webhook) => webhook.name === null && webhook.url === url).slice(0, 1);
   if (found.length > 1)
-    throw new PdError("PD_AMBIGUOUS", `Cannot apply webhook ${name}: there are ${found.length} of this name: ${found.map(({ id }) => id).join(", ")}`, {
-      fix: "pd webhooks delete <id> of those that should go",
+    throw new PdError("PD_AMBIGUOUS", `Cannot apply webhook ${name}: ${found.length} webhooks have this name: ${found.map(({ id }) => id).join(", ")}`, {
+      fix: "Delete the others: pd webhooks delete <id>",
     });
   const [before] = found;
   const kind = "webhook";
@@ -69,7 +69,7 @@ export async function planDeliveries(around: Around, project: Project): Promise<
     if (names.has(to)) continue;
     throw new PdError(
       "PD_BAD_INPUT",
-      `Cannot deliver what ${emitter} emits to ${JSON.stringify(to)}: no webhook, source or workflow is called so${didYouMean(to, names)}`,
+      `Cannot deliver what ${emitter} emits to ${JSON.stringify(to)}: no webhook, source or workflow has this name${didYouMean(to, names)}`,
       { details: { emitter, to } },
     );
   }

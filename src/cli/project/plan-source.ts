@@ -145,7 +145,7 @@ async function codeOf({ folder, root }: Around, component: string): Promise<Code
 /** A registry has one version of a key at a time. */
 function requireVersion(where: string, code: Code, version: string): void {
   if (code.kind !== "key" || code.version === undefined || code.version === version) return;
-  throw new PdError("PD_CONFLICT", `Cannot apply ${where}: ${code.key} is ${version} in the registries, and pd.yaml wants ${code.version}`, {
+  throw new PdError("PD_CONFLICT", `Cannot apply ${where}: expected ${code.key} ${code.version}, got ${version} from the registries`, {
     fix: "Change the version in pd.yaml, or the one of the registry (pd registry)",
   });
 }
@@ -155,7 +155,7 @@ function requireReferences(where: string, declared: readonly PropRecord[], { pro
   const open = declared.filter(({ name, secret }) => secret === true && props[name] !== undefined && !isReference(props[name])).map(({ name }) => name);
   const [first] = open;
   if (first === undefined) return;
-  throw new PdError("PD_BAD_INPUT", `Cannot apply ${where}: pd.yaml holds the secret ${open.join(", ")} itself`, {
+  throw new PdError("PD_BAD_INPUT", `Cannot apply ${where}: pd.yaml contains the value of the secret ${open.join(", ")}`, {
     details: { props: open },
     fix: `${first}: \${env:${first.replaceAll(/\W/g, "_").toUpperCase()}}, and set that variable where you apply it`,
   });
@@ -200,7 +200,7 @@ function codeIn({ path = "component.js", code, files = {} }: ExportedCode): Comp
 function textChanges(then: ComponentCode, after: ComponentCode): readonly string[] {
   const lines = fileLines(differenceOf(filesOfCode(then), filesOfCode(after)));
   const more = lines.length - MOST_CODE_LINES;
-  return more <= 0 ? lines : [...lines.slice(0, MOST_CODE_LINES), `    … ${more} lines more`];
+  return more <= 0 ? lines : [...lines.slice(0, MOST_CODE_LINES), `    … ${more} more lines`];
 }
 
 function propChanges(kept: JsonObject, wanted: JsonObject, hidden: ReadonlySet<string>): readonly string[] {

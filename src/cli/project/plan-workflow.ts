@@ -101,7 +101,7 @@ function unheard(
 ): readonly string[] {
   const names = new Set([...created, ...[...sources, ...workflows].flatMap(({ id, name, name_slug: slug }) => [id, name, slug])]);
   return triggers.flatMap(({ kind, id, emitter = "" }) =>
-    kind === "events" && id === undefined && names.has(meant[emitter] ?? emitter) ? [`~ trigger ${emitter}: it hears nothing of it`] : [],
+    kind === "events" && id === undefined && names.has(meant[emitter] ?? emitter) ? [`~ trigger ${emitter}: not subscribed yet`] : [],
   );
 }
 

@@ -4,16 +4,16 @@ import { json, jsonObject, maxConcurrency, memoryMb, slug, texts, word } from ".
 const receiver = z.union([word, z.strictObject({ to: word, event: z.string().default("") })]);
 
 const common = {
-  name: word.optional().describe("absent: the key that it stands under"),
-  env: texts.optional().describe("environment variables; ${env:NAME} stands for one of whoever applies this"),
+  name: word.optional().describe("default: the key of this entry"),
+  env: texts.optional().describe("environment variables; ${env:NAME} inserts one from the environment of pd apply"),
   active: z.boolean().optional(),
-  deliver_to: z.array(receiver).optional().describe("webhooks, sources and workflows that get its events; given, no others do"),
+  deliver_to: z.array(receiver).optional().describe("webhooks, sources and workflows that get its events; when given, no others do"),
 };
 
 const source = z.strictObject({
   ...common,
-  component: word.describe("a file from this folder, the address of raw code, or a key of a registry, with @version where it has to be that one"),
-  props: z.record(z.string(), json).optional().describe("account:NAME stands for an account, ${env:NAME} for a variable of whoever applies this"),
+  component: word.describe("a file in this folder, the address of raw code, or a key of a registry, with @version to require that one"),
+  props: z.record(z.string(), json).optional().describe("account:NAME names an account, ${env:NAME} a variable from the environment of pd apply"),
   max_concurrency: maxConcurrency.optional(),
   allow_run: z.boolean().optional().describe("it may start programs of the machine, inside the wall"),
 });
@@ -21,11 +21,11 @@ export type SourceEntry = z.output<typeof source>;
 
 const workflow = z.strictObject({
   ...common,
-  folder: word.describe("that holds its workflow.yaml, from this folder"),
+  folder: word.describe("folder of its workflow.yaml, relative to this folder"),
   allow_run: z.boolean().optional().describe("its steps may start programs of the machine, inside the wall"),
   allow_addons: z.boolean().optional().describe("its steps may load native code of packages"),
   memory_mb: memoryMb.optional().describe("JavaScript memory of each process of its steps"),
-  timeout_seconds: z.number().min(0.001).max(86_400).optional().describe("how long one call of a step may take"),
+  timeout_seconds: z.number().min(0.001).max(86_400).optional().describe("timeout of one call of a step"),
   accounts: texts.optional().describe("id in its file → account:NAME, or a name"),
   sources: texts.optional().describe("id in its file → name of a source here"),
   stores: texts.optional().describe("id in its file → name of a data store"),
@@ -45,7 +45,7 @@ const parts = {
 
 /** Overrides single members of entries, props and variables. */
 const overlay = z.strictObject({
-  server: word.optional().describe("a profile of pd login; absent: the server of this machine, or the one of -p"),
+  server: word.optional().describe("a profile of pd login; default: the server of -p, or of this machine"),
   sources: z.record(slug, source.partial()).optional(),
   workflows: z.record(slug, workflow.partial()).optional(),
   webhooks: z.record(word, webhook.partial()).optional(),

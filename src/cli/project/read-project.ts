@@ -42,7 +42,7 @@ export async function readProject(target: string, { profile, environment }: Want
   if (inexact.length > 0)
     throw badFile(
       path,
-      inexact.map(({ at, text }) => `line ${lines.linePos(at).line}: ${text} is more than a number holds: put it in quotes`),
+      inexact.map(({ at, text }) => `line ${lines.linePos(at).line}: ${text} is too large for a number: put it in quotes`),
     );
   const read: unknown = document.toJS();
   const text = checked(projectSchema, read ?? {}, { path, lineOf });
@@ -53,7 +53,7 @@ export async function readProject(target: string, { profile, environment }: Want
       "PD_BAD_INPUT",
       `Cannot apply ${path} for ${JSON.stringify(profile)}: it has no such profile${didYouMean(profile, Object.keys(profiles))}`,
       {
-        fix: Object.keys(profiles).length === 0 ? "Add it under profiles: in the file" : `It has ${Object.keys(profiles).join(", ")}`,
+        fix: Object.keys(profiles).length === 0 ? "Add it under profiles: in the file" : `Use one of ${Object.keys(profiles).join(", ")}`,
       },
     );
   const { server, ...over } = overlay ?? {};
@@ -62,7 +62,7 @@ export async function readProject(target: string, { profile, environment }: Want
   const missing = new Set<string>();
   const filled = withVariables(asJson(written), environment, missing);
   if (missing.size > 0)
-    throw new PdError("PD_BAD_INPUT", `Cannot apply ${path}: it wants variables that are not set: ${[...missing].join(", ")}`, {
+    throw new PdError("PD_BAD_INPUT", `Cannot apply ${path}: these variables are not set: ${[...missing].join(", ")}`, {
       fix: `${[...missing][0] ?? "NAME"}=… pd apply, or export them first`,
     });
   const project = checked(finalSchema, filled, { path, lineOf });
@@ -103,7 +103,7 @@ async function textOf(path: string): Promise<string> {
   return readText(path).catch((error: unknown) => {
     if (!(error instanceof PdError)) throw error;
     throw new PdError(error.code, error.message, {
-      fix: "Name the folder that it lies in; pd export --into <folder> writes one of what the server has",
+      fix: "Give the folder of pd.yaml; pd export --into <folder> writes one from the server",
       cause: error,
     });
   });
@@ -199,7 +199,7 @@ function refuseElsewhere({ sources = {}, workflows = {}, webhooks = {}, ...rest 
   if (problems.length === 0) return;
   throw badFile(
     path,
-    problems.map(([place]) => `line ${lineOf(place)}: ${place.join(".")} cannot hold a variable: props, env and the url of a webhook can`),
+    problems.map(([place]) => `line ${lineOf(place)}: ${place.join(".")} cannot contain a variable: only props, env and the url of a webhook can`),
   );
 }
 

@@ -59,7 +59,7 @@ export function accountNamed({ accounts }: Pick<Around, "accounts">, word: strin
       word,
       accounts.map(({ name }) => name),
     );
-    throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot apply ${where}: there is no account ${JSON.stringify(word)}${near}`, {
+    throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot apply ${where}: the account ${JSON.stringify(word)} does not exist${near}`, {
       fix: `pd accounts connect <app> --name ${word}`,
     });
   }

@@ -33,7 +33,7 @@ export async function askProp(cli: CliContext, prop: Question, { signal, load, c
       return await askListed(cli, prop, { message, signal, load });
     } catch (error) {
       if (!(error instanceof PdError)) throw error;
-      printNote(cli, `${error.message}\nIts value can be typed`);
+      printNote(cli, `${error.message}\nType its value instead`);
     }
   }
   const declared = choicesOf(prop);

@@ -56,7 +56,7 @@ export class PropWalk {
 
   async #look(): Promise<Known> {
     try {
-      const props = await withSpinner(this.#cli, "Looking at its props", this.#component.props(withoutNulls(this.values)));
+      const props = await withSpinner(this.#cli, "Loading its props", this.#component.props(withoutNulls(this.values)));
       const isMissing = (prop: PropRecord): boolean => isRequired(prop) && this.values[prop.name] === undefined;
       return { props, problems: props.filter(isMissing).map(({ name }) => ({ prop: name, isMissing: true })) };
     } catch (error) {
@@ -91,7 +91,7 @@ export class PropWalk {
     for (const { name } of fresh) this.#offered.add(name);
     const choices = fresh.map(({ name, label = name }) => ({ name: label, value: name }));
     const context = { input: this.#cli.stdin, output: this.#cli.stderr, ...(this.#signal === undefined ? {} : { signal: this.#signal }) };
-    return holdingTerminal(() => checkbox({ message: "Set any of these as well? (space picks, enter goes on)", choices }, context));
+    return holdingTerminal(() => checkbox({ message: "Set any of these as well? (space selects, enter continues)", choices }, context));
   }
 
   #tell({ type, hidden, content = "" }: PropRecord): void {

@@ -15,8 +15,8 @@ export interface HostedFolder {
 /** Takes the answer of `GET /v1/workflows/{id}`. Throws PD_BAD_INPUT when it is not a workflow. */
 export function hostedFolder(id: string, told: JsonValue | undefined): HostedFolder {
   const record = isJsonObject(told) ? told : {};
-  if (!isWorkflowId(id)) throw new PdError("PD_BAD_INPUT", `Cannot pull ${JSON.stringify(id)}: it is not the id of a workflow, such as p_abc123`);
-  if (!Array.isArray(record["steps"])) throw new PdError("PD_BAD_INPUT", `Cannot pull ${id}: what its server tells of it has no steps`);
+  if (!isWorkflowId(id)) throw new PdError("PD_BAD_INPUT", `Cannot pull ${JSON.stringify(id)}: expected the id of a workflow, such as p_abc123`);
+  if (!Array.isArray(record["steps"])) throw new PdError("PD_BAD_INPUT", `Cannot pull ${id}: the server's answer has no steps`);
   const name = textOf(record["name"]) ?? id;
   const files: Record<string, string> = {};
   const missing: string[] = [];
@@ -38,13 +38,13 @@ export function hostedFolder(id: string, told: JsonValue | undefined): HostedFol
 }
 
 /** A step that does nothing would look like one that works. */
-const NO_CODE = "write the code of this step: what was fetched of it has none";
+const NO_CODE = "write the code of this step: the fetched workflow did not have it";
 
 function stepOf(step: JsonObject, files: Record<string, string>, missing: string[]): JsonObject {
   const namespace = textOf(step["namespace"]) ?? textOf(step["id"]) ?? "step";
   // It becomes a folder and part of expressions.
   if (!/^[A-Za-z_$][\w$]{0,99}$/.test(namespace))
-    throw new PdError("PD_BAD_INPUT", `Cannot pull the workflow: ${JSON.stringify(namespace)} cannot be the namespace of a step`);
+    throw new PdError("PD_BAD_INPUT", `Cannot pull the workflow: ${JSON.stringify(namespace)} is not a valid namespace of a step`);
   const [key, code] = [textOf(step["component_key"]), textOf(step["code_raw"])];
   const saved = isJsonObject(step["savedComponent"]) ? step["savedComponent"] : {};
   const version = textOf(saved["version"]);
@@ -67,7 +67,7 @@ function propsOf(step: JsonObject, { namespace, missing }: { namespace: string; 
   const text = textOf(step["configured_props_json"]);
   const given = parseJson(text ?? "{}");
   if (text !== undefined && !isJsonObject(given))
-    throw new PdError("PD_BAD_INPUT", `Cannot read the props of step ${namespace}: ${JSON.stringify(text.slice(0, 200))} is no JSON object`);
+    throw new PdError("PD_BAD_INPUT", `Cannot read the props of step ${namespace}: expected a JSON object, got ${JSON.stringify(text.slice(0, 200))}`);
   const values = isJsonObject(given) ? { ...given } : {};
   const accounts = isJsonObject(step["authProvisionIdMap"]) ? step["authProvisionIdMap"] : {};
   for (const [prop, id] of Object.entries(accounts)) {

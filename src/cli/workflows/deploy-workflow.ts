@@ -45,8 +45,8 @@ export function standOf({ account = [], source = [], schedule = [], map = [] }: 
     const [id, value] = splitPair(pair, "--map");
     const part = MAPPED[id.slice(0, id.indexOf("_") + 1)];
     if (part === undefined)
-      throw new PdError("PD_BAD_INPUT", `Cannot use --map ${JSON.stringify(pair)}: ${JSON.stringify(id)} is no id that something here can stand for`, {
-        fix: "Ids of accounts begin with apn_, of data stores with ds_, of sources and workflows with dc_ or p_, of schedules with ti_; an endpoint hi_ gets an address of its own",
+      throw new PdError("PD_BAD_INPUT", `Cannot use --map ${JSON.stringify(pair)}: ${JSON.stringify(id)} is not an id that can be mapped`, {
+        fix: "Ids of accounts start with apn_, of data stores with ds_, of sources and workflows with dc_ or p_, of schedules with ti_; an endpoint hi_ gets a new address",
       });
     if (part === "schedules") noteSchedule(stand, [id, value]);
     else stand[part][id] = value;
@@ -57,7 +57,7 @@ export function standOf({ account = [], source = [], schedule = [], map = [] }: 
 export function unusedIds(stand: Stand, { name_slug: slug, foreign }: WorkflowRecord): readonly string[] {
   const known = new Set(foreign.map(({ id }) => id));
   const given = Object.values(stand).flatMap((part: Readonly<Record<string, unknown>>) => Object.keys(part));
-  const there = foreign.length === 0 ? "it has none" : `its ids are ${[...known].join(", ")}`;
+  const there = foreign.length === 0 ? "it has no ids" : `its ids are ${[...known].join(", ")}`;
   return given.filter((id) => !known.has(id)).map((id) => `the file of ${slug} has no ${id}: ${there}`);
 }
 
@@ -105,7 +105,7 @@ export async function sendWorkflow(cli: CliContext, client: Client, { folder, fl
       const workflow = await withSpinner(cli, "Deploying", sending);
       if (workflow.id !== id)
         await noteId(folder, workflow.id).catch((error: unknown) =>
-          printNote(cli, `Warning: the next deploy will not find ${workflow.id} again, since its id cannot be noted in the folder: ${messageOf(error)}`),
+          printNote(cli, `Warning: the next deploy will not find ${workflow.id} again, because its id cannot be noted in the folder: ${messageOf(error)}`),
         );
       for (const text of unusedIds(stand, workflow)) printNote(cli, `Warning: ${text}`);
       return { workflow, isNew: known === undefined };
@@ -142,7 +142,9 @@ function missingAccounts(error: unknown): readonly MissingAccount[] {
 async function askAccount(cli: CliContext, client: Client, { id, app, steps }: MissingAccount): Promise<string> {
   const known = (await client.accounts.list({ app, limit: 1000 })).data;
   if (known.length === 0)
-    throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot deploy: ${steps} needs an account of ${app}, and there is none`, { fix: `pd accounts connect ${app}` });
+    throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot deploy: ${steps} needs an account of ${app}, and none is connected`, {
+      fix: `pd accounts connect ${app}`,
+    });
   const choices = known.map(({ id: value, name }) => ({ name: `${name ?? value}  ${value}`, value }));
   const question = { message: `Which account of ${app} is ${id} (${steps})?`, source: () => choices };
   return holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
@@ -158,7 +160,7 @@ async function askStores(
   const ids = [...new Set([...(files["workflow.yaml"] ?? "").matchAll(/\bstoreId["']?\s*:\s*["']?(ds_\w+)/g)].map(([, id = ""]) => id))];
   for (const id of ids.filter((one) => stand.stores[one] === undefined && !chosen.has(one))) {
     const names = (await client.dataStores.list()).map(({ name }) => name);
-    const choices = [{ name: `a new one, called ${id}`, value: id }, ...names.map((name) => ({ name, value: name }))];
+    const choices = [{ name: `a new one, named ${id}`, value: id }, ...names.map((name) => ({ name, value: name }))];
     const question = { message: `Which data store is ${id}?`, source: () => choices };
     stand.stores[id] = await holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
   }
@@ -170,7 +172,7 @@ export function printSent(cli: CliContext, { workflow, isNew }: Sent): void {
   for (const line of graphOf(workflow)) printLine(cli, line);
   for (const line of foreignLines(workflow.foreign)) printLine(cli, line);
   if (!workflow.active) printNote(cli, `It is inactive: pd update ${workflow.name_slug} --activate starts it`);
-  printNote(cli, `pd runs ${workflow.name_slug} lists its runs, pd logs ${workflow.name_slug} follows what it does`);
+  printNote(cli, `pd runs ${workflow.name_slug} lists its runs, pd logs ${workflow.name_slug} follows its logs`);
 }
 
 function foreignLines(foreign: readonly ForeignId[]): readonly string[] {

@@ -202,7 +202,7 @@ class WorkflowSession {
     } catch (error) {
       if (isServerGone(error)) return this.#retryLater(error);
       printError(this.#cli, error);
-      return printNote(this.#cli, "The version before goes on");
+      return printNote(this.#cli, "Still running the previous version");
     }
     if (this.#workflow?.version !== before) await this.#goAgain().catch((error: unknown) => printError(this.#cli, error));
   }
@@ -218,7 +218,7 @@ class WorkflowSession {
   async #goAgain(): Promise<void> {
     const { client, stop } = this.#settings;
     const [last] = this.#workflow === undefined ? [] : await client.workflows.runs(this.#workflow.id, { limit: 1 });
-    if (last === undefined) return printNote(this.#cli, "There is no run yet that could go again: pd run begins one, or press r");
+    if (last === undefined) return printNote(this.#cli, "No run yet that could be repeated: start one with pd run, or press r");
     const again = await untilRest(client, await client.workflows.rerun(last.id, { from_changed: true }), stop.signal);
     await this.#showDifference(last, again);
   }

@@ -85,6 +85,6 @@ function tooLarge(path: string): PdError {
 /** Replaces a link instead of following it. */
 export async function noteId({ path }: Pick<WorkflowFolder, "path">, id: string): Promise<void> {
   if (!isWorkflowId(id)) throw new PdError("PD_SERVER_UNREACHABLE", `Cannot note ${JSON.stringify(id)} in ${STATE_FILE}: it is not the id of a workflow`);
-  const text = `# Written by pd deploy; it tells which workflow this folder is.\nschema: workflow.state/2022.04\nid: ${id}\n`;
+  const text = `# Written by pd deploy: the id of the workflow in this folder.\nschema: workflow.state/2022.04\nid: ${id}\n`;
   await writeWhole(join(path, STATE_FILE), text);
 }

@@ -11,12 +11,12 @@ export function describedWorkflow(record: WorkflowRecord): string {
     ["version", String(record.version)],
     ["active", record.active ? "yes" : "no"],
     ["variables", record.env.join(", ")],
-    ["runs at once", concurrency],
-    ["most that wait", queue],
+    ["concurrent runs", concurrency],
+    ["most waiting runs", queue],
     ["throttle", throttle],
     ["retries of a step", retries],
-    ["seconds a step", timeout],
-    ["MB of each process", record.memory_mb],
+    ["seconds per step", timeout],
+    ["MB per process", record.memory_mb],
     ["may start programs", record.allow_run === true ? "yes" : undefined],
     ["may load native code", record.allow_addons === true ? "yes" : undefined],
     ["records calls", records === true ? "yes" : undefined],
@@ -64,7 +64,7 @@ const SIGNS: Readonly<Record<RunRecord["state"], string>> = { running: "▶", wa
 export function runLine({ id, state, version, started_at_ms: at, ended_at_ms: end, failure, reason, rerun_of: of, trigger }: RunRecord): string {
   const took = end === undefined ? "" : ` ${end - at} ms`;
   const why = failure === undefined ? (reason ?? "") : `${failure.namespace}: ${failure.message}`;
-  const origin = of === undefined ? trigger.kind : `${trigger.kind}, again after ${of}`;
+  const origin = of === undefined ? trigger.kind : `${trigger.kind}, rerun of ${of}`;
   return [`${SIGNS[state]} ${state}`, localTime(at), id, `version ${version}`, `${origin}${took}`, why].filter((part) => part !== "").join("  ");
 }
 
@@ -93,6 +93,6 @@ export function stepLines({
     ...left,
     ...unsentMails(sends).map((problem) => `     e-mail ${problem}`),
     ...(outcome === "returned" ? [] : [`     ${message}`]),
-    ...(pause === undefined ? [] : [`     waits (${pause.kind}) until ${localTime(pause.until_ms)}`]),
+    ...(pause === undefined ? [] : [`     waiting (${pause.kind}) until ${localTime(pause.until_ms)}`]),
   ];
 }

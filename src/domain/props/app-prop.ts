@@ -19,14 +19,14 @@ export const appKind: PropKind<AppProp> = {
   secret: { isIn: () => true, starred, texts: fieldTexts },
   asking: {
     problem: (_facts, answer) =>
-      answer.startsWith("@") || isJsonObject(parseJson(answer)) ? undefined : 'A JSON object is wanted, such as {"api_key":"…"}, or @file.json',
+      answer.startsWith("@") || isJsonObject(parseJson(answer)) ? undefined : 'Enter a JSON object such as {"api_key":"…"}, or @file.json',
     offers: "accounts",
     isAskedAgain: false,
   },
 };
 
 function read(name: string, { raw, problems }: Reading): AppProp {
-  if (typeof raw["app"] !== "string") problems.push(`prop ${name} of type app wants the app's name slug in \`app\``);
+  if (typeof raw["app"] !== "string") problems.push(`prop ${name} of type app needs the app's name slug in \`app\``);
   return { kind: "app", app: typeof raw["app"] === "string" ? raw["app"] : "", ...inputOf(name, raw) };
 }
 
@@ -35,15 +35,15 @@ function check(prop: AppProp, given: JsonValue | undefined): CheckedProp {
   if (readable === undefined || readable === null) {
     if (prop.optional) return {};
     return {
-      problem: `needs an account of ${prop.app}: the id or name of one that is connected, or credentials as JSON, e.g. ${prop.name}=@file.json`,
+      problem: `needs an account of ${prop.app}: the id or name of a connected one, or credentials as JSON, e.g. ${prop.name}=@file.json`,
       isMissing: true,
     };
   }
   if (isRecord(readable)) return { value: readable };
   // The problem does not quote the value, which may be a secret.
   const isMeantAsJson = typeof given === "string" && given.trimStart().startsWith("{");
-  const wanted = `wants the id or name of an account of ${prop.app} that is connected (pd accounts list ${prop.app}), or credentials as a JSON object`;
-  return { problem: `${wanted}; ${isMeantAsJson ? "this is no whole JSON object" : "no account of it is called like this"}` };
+  const wanted = `must be the id or name of a connected account of ${prop.app} (pd accounts list ${prop.app}), or credentials as a JSON object`;
+  return { problem: `${wanted}; ${isMeantAsJson ? "this JSON object is not complete" : "no account of it has this id or name"}` };
 }
 
 /** Shows an account's id, and only the field names of credentials. */

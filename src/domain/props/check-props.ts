@@ -29,7 +29,8 @@ export function checkProps(declared: readonly PropDeclaration[], given: JsonObje
   const names = new Set(declared.map((prop) => prop.name));
   const unknown = Object.keys(given).filter((key) => !names.has(key) && given[key] !== undefined);
   const nearest = nearestTo(unknown, names);
-  for (const [index, name] of unknown.entries()) problems.push({ prop: name, problem: `is no prop of the component${nearest[index] ?? ""}`, isMissing: false });
+  for (const [index, name] of unknown.entries())
+    problems.push({ prop: name, problem: `is not a prop of the component${nearest[index] ?? ""}`, isMissing: false });
   return { values, problems };
 }
 
@@ -39,7 +40,7 @@ function isSecretInput(prop: PropDeclaration): boolean {
 
 /** Removes a secret value from the end of a problem. */
 function withoutValue(problem: string): string {
-  return problem.replace(/, not .*$/s, ", and it is something else");
+  return problem.replace(/, got .*$/s, ", got another value");
 }
 
 /** Values that do not fit stay unchanged. */
@@ -76,5 +77,5 @@ function checkProp(prop: PropDeclaration, given: JsonValue | undefined): Checked
 function withoutInput(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
   if (isNothing(given) || kindOf(prop).isGivenByServer !== true) return {};
   const read = typeof given === "string" ? textAsJson(given) : given;
-  return typeof read === "object" ? {} : { problem: `takes no value, not ${JSON.stringify(given)}` };
+  return typeof read === "object" ? {} : { problem: `does not accept a value, got ${JSON.stringify(given)}` };
 }

@@ -13,7 +13,7 @@ export const dataStoreKind: PropKind<DataStoreProp> = {
   facts: (prop) => ({ ...inputFacts(prop), type: "data_store" }),
   check,
   sample: () => "sample",
-  asking: { form: () => "a new name makes one", offers: "data-stores", isAskedAgain: false },
+  asking: { form: () => "a new name creates one", offers: "data-stores", isAskedAgain: false },
 };
 
 /** The hosted platform's files contain `{ storeId: ds_… }`. */
@@ -23,7 +23,7 @@ export function storeIdOf(value: JsonValue | undefined): string | undefined {
 }
 
 function check(prop: DataStoreProp, given: JsonValue | undefined): CheckedProp {
-  if (isNothing(given)) return prop.optional ? {} : { problem: "needs the name of a data store; one that does not exist is made", isMissing: true };
+  if (isNothing(given)) return prop.optional ? {} : { problem: "needs the name of a data store; a new name creates one", isMissing: true };
   const name = storeIdOf(given) ?? given;
-  return typeof name === "string" ? { value: name } : { problem: `wants the name of a data store, not ${JSON.stringify(given)}` };
+  return typeof name === "string" ? { value: name } : { problem: `must be the name of a data store, got ${JSON.stringify(given)}` };
 }

@@ -29,7 +29,7 @@ function check(prop: HttpRequestProp, given: JsonValue | undefined): CheckedProp
   const request = isNothing(readable) ? prop.default : typeof readable === "string" ? { url: readable } : readable;
   if (request === undefined)
     return prop.optional ? {} : { problem: `needs a request as JSON, e.g. ${prop.name}='{"url":"https://…","method":"GET"}'`, isMissing: true };
-  if (!isRecord(request)) return { problem: `wants a request as a JSON object, not ${JSON.stringify(given)}` };
+  if (!isRecord(request)) return { problem: `must be a request as a JSON object, got ${JSON.stringify(given)}` };
   const whole = { ...prop.default, ...request };
   if (typeof whole.url === "string" && whole.url !== "") return { value: whole };
   return prop.optional && isNothing(given)

@@ -12,11 +12,11 @@ export function readProps(raw: unknown): ReadProps {
   const problems: string[] = [];
   const warnings: string[] = [];
   const props: PropDeclaration[] = [];
-  if (raw !== undefined && !isRecord(raw)) problems.push(`props wants an object, not ${JSON.stringify(raw)}`);
+  if (raw !== undefined && !isRecord(raw)) problems.push(`props: expected an object, got ${JSON.stringify(raw)}`);
   for (const [name, value] of Object.entries(isRecord(raw) ? raw : {})) {
     const declared = typeof value === "string" ? { type: value } : value;
     if (declared === undefined || declared === null) continue;
-    if (!isRecord(declared)) problems.push(`prop ${name} wants an object or a type, not ${JSON.stringify(declared)}`);
+    if (!isRecord(declared)) problems.push(`prop ${name}: expected an object or a type, got ${JSON.stringify(declared)}`);
     else if (typeof declared["problem"] === "string") problems.push(`prop ${name}: ${declared["problem"]}`);
     else props.push(kindOfType(typeof declared["type"] === "string" ? declared["type"] : "").read(name, { raw: declared, warnings, problems }));
   }

@@ -32,6 +32,6 @@ function check(prop: SqlProp, given: JsonValue | undefined): CheckedProp {
     params = [],
     usePreparedStatements = false,
   } = typeof readable === "string" ? { query: readable } : isRecord(readable) ? readable : {};
-  if (typeof query !== "string" || query === "") return { problem: `wants a query, not ${JSON.stringify(given)}` };
+  if (typeof query !== "string" || query === "") return { problem: `must be a query, got ${JSON.stringify(given)}` };
   return { value: { value, query, params, usePreparedStatements } };
 }

@@ -46,12 +46,12 @@ function check(prop: TimerProp, given: JsonValue | undefined): CheckedProp {
   if (given === undefined || given === null)
     return prop.defaultProblem === undefined
       ? { value: settingsValue(own) }
-      : { problem: `has a default that cannot be used, ${prop.defaultProblem}; give a value in its place` };
+      : { problem: `has an unusable default: ${prop.defaultProblem}; give a value instead` };
   const readable = typeof given === "string" ? textAsJson(given) : given;
   const parsed = parseGivenTimer(readable);
-  if (typeof parsed === "string") return { problem: parsed };
+  if (typeof parsed === "string") return { problem: `cannot be used as a schedule: ${parsed}` };
   if (prop.isStatic && !isSameJson(scheduleInput(parsed.schedule), scheduleInput(prop.default)))
-    return { problem: `is fixed by the component at ${JSON.stringify(settingsValue(own))}: leave it out, not ${JSON.stringify(given)}` };
+    return { problem: `is fixed by the component at ${JSON.stringify(settingsValue(own))}: omit it, got ${JSON.stringify(given)}` };
   return { value: settingsValue({ ...own, ...parsed }) };
 }
 

@@ -75,9 +75,9 @@ function read(name: string, { raw, warnings, problems }: Reading): UserProp {
   const isRemote = REMOTE_TYPES.includes(type);
   const base = type.endsWith("[]") ? type.slice(0, -2) : type;
   if (type.startsWith("$.") && !isRemote) {
-    problems.push(`prop ${name} is of the type ${JSON.stringify(type)}, which ${whyNot(type)}`);
+    problems.push(`prop ${name} has the type ${JSON.stringify(type)}, which ${whyNot(type)}`);
   } else if (!isScalar(base) && !isRemote) {
-    warnings.push(`prop ${name} has the type ${JSON.stringify(type)}, which is not known here${didYouMean(base, SCALARS)}; any JSON value is taken for it`);
+    warnings.push(`prop ${name} has the unknown type ${JSON.stringify(type)}${didYouMean(base, SCALARS)}; it accepts any JSON value`);
   }
   const options = readOptions(raw["options"]);
   return {
@@ -100,7 +100,7 @@ function read(name: string, { raw, warnings, problems }: Reading): UserProp {
 function whyNot(type: string): string {
   const near = ELSEWHERE[type] === undefined ? didYouMean(lastPart(type), DOLLAR_TYPES.map(lastPart)) : "";
   if (near !== "") return `is not known${near}`;
-  return `only the hosted platform offers: ${ELSEWHERE[type] ?? "take the prop out, or give it one of the documented types"}`;
+  return `only the hosted platform supports: ${ELSEWHERE[type] ?? "remove the prop, or use a documented type"}`;
 }
 
 function lastPart(type: string): string {
@@ -137,7 +137,7 @@ function check(prop: UserProp, labelled: JsonValue | undefined): CheckedProp {
   if (!prop.isArray) return checkScalar(prop, given);
   if (isLabelled(given)) return { value: given };
   const items = typeof given === "string" ? textAsList(given) : given;
-  if (!Array.isArray(items)) return { problem: `wants a list, not ${JSON.stringify(given)}` };
+  if (!Array.isArray(items)) return { problem: `must be a list, got ${JSON.stringify(given)}` };
   const checked = items.map((item) => checkScalar(prop, item));
   const bad = checked.find((item) => item.problem !== undefined);
   return bad ?? { value: checked.flatMap((item) => (item.value === undefined ? [] : [item.value])) };
@@ -152,13 +152,12 @@ function defaultOf({ scalar, isArray }: UserProp, given: JsonValue): JsonValue {
 
 function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
   const value = objectChoice(prop, given) ?? asScalar(prop.scalar, given);
-  if (value === undefined)
-    return { problem: `wants ${prop.scalar === "object" ? "an object" : `a value of type ${prop.scalar}`}, not ${JSON.stringify(given)}` };
-  if (typeof value === "number" && prop.min !== undefined && value < prop.min) return { problem: `must be at least ${prop.min}, not ${value}` };
-  if (typeof value === "number" && prop.max !== undefined && value > prop.max) return { problem: `must be at most ${prop.max}, not ${value}` };
+  if (value === undefined) return { problem: `must be ${prop.scalar === "object" ? "an object" : `of type ${prop.scalar}`}, got ${JSON.stringify(given)}` };
+  if (typeof value === "number" && prop.min !== undefined && value < prop.min) return { problem: `must be at least ${prop.min}, got ${value}` };
+  if (typeof value === "number" && prop.max !== undefined && value > prop.max) return { problem: `must be at most ${prop.max}, got ${value}` };
   if (prop.options !== undefined && prop.options.length > 0 && !prop.options.some((option) => isChoice(option, plainValue(value) ?? value))) {
     const choices = prop.options.map((option) => JSON.stringify(option.value)).join(", ");
-    return { problem: `must be one of ${choices}, not ${JSON.stringify(value)}` };
+    return { problem: `must be one of ${choices}, got ${JSON.stringify(value)}` };
   }
   return { value: prop.withLabel === true ? labelled(prop, value) : value };
 }
@@ -263,10 +262,10 @@ function formOf({ type }: PropFacts): string | undefined {
 }
 
 function answerProblem({ type, min, max }: PropFacts, answer: string): string | undefined {
-  if (type === "object") return isJsonObject(parseJson(answer)) ? undefined : "A JSON object is wanted";
+  if (type === "object") return isJsonObject(parseJson(answer)) ? undefined : "Enter a JSON object";
   if (type !== "integer") return undefined;
   const value = Number(answer);
-  if (!Number.isInteger(value)) return "A whole number is wanted";
+  if (!Number.isInteger(value)) return "Enter a whole number";
   if (min !== undefined && value < min) return `At least ${min}`;
   return max !== undefined && value > max ? `At most ${max}` : undefined;
 }

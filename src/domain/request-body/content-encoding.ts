@@ -65,16 +65,16 @@ export function codingsOf(header = ""): readonly string[] {
 
 /** Returns the problem when decompression fails. */
 export async function decompressed(bytes: Buffer, codings: readonly string[]): Promise<Buffer | { readonly problem: string }> {
-  if (codings.length > MOST_CODINGS) return { problem: `it has ${codings.length} encodings, and may have ${MOST_CODINGS}` };
+  if (codings.length > MOST_CODINGS) return { problem: `it has ${codings.length} encodings, more than the limit of ${MOST_CODINGS}` };
   let plain = bytes;
   for (const name of codings.toReversed()) {
     const decompress = decompressOf(name);
-    if (decompress === undefined) return { problem: `${JSON.stringify(name)} is not known here` };
+    if (decompress === undefined) return { problem: `${JSON.stringify(name)} is not supported` };
     try {
       plain = await decompress(plain, { maxOutputLength: LIMITS.body });
     } catch (error) {
-      if (codeOf(error) === "ERR_BUFFER_TOO_LARGE") return { problem: `it comes to more than ${LIMITS.body} bytes` };
-      return { problem: `it is not ${name} (${error instanceof Error ? error.message : String(error)})` };
+      if (codeOf(error) === "ERR_BUFFER_TOO_LARGE") return { problem: `it is larger than ${LIMITS.body} bytes` };
+      return { problem: `it is not valid ${name} (${error instanceof Error ? error.message : String(error)})` };
     }
   }
   return plain;

@@ -24,7 +24,7 @@ const [LF, CR, DASH, SPACE, TAB] = [10, 13, 45, 32, 9];
 /** `boundary` defaults to that of the first line. */
 export function readMultipart(bytes: Buffer, boundary: string | undefined, mostParts: number): ReadForm | { readonly problem: string } {
   const mark = boundary ?? firstLineMark(bytes);
-  if (mark === undefined || mark === "") return { problem: "it names no boundary" };
+  if (mark === undefined || mark === "") return { problem: "it has no boundary" };
   const parts = partsOf(bytes, mark, mostParts);
   if ("problem" in parts) return parts;
   const fields = parts.map(fieldOf);
@@ -70,7 +70,7 @@ function partsOf(bytes: Buffer, boundary: string, mostParts: number): readonly P
     if (line.isLast) return parts;
     began = line.end;
   }
-  return { problem: began < 0 ? "its boundary is nowhere in it" : "it ends in the middle of a part" };
+  return { problem: began < 0 ? "it does not contain its boundary" : "it ends in the middle of a part" };
 }
 
 /** A boundary must be alone on its line. */

@@ -71,7 +71,7 @@ function textOf(sent: string | Buffer, { type, parameters }: ContentType): { rea
   const label = markedCharset(bytes) ?? announced ?? (type.endsWith("xml") ? xmlCharset(bytes) : undefined) ?? charsetByZeros(bytes) ?? "utf-8";
   const text = decodedText(bytes, label);
   if (text !== undefined) return { text };
-  return { problem: isCharset(label) ? `it is not in the charset ${label}` : `the charset ${JSON.stringify(label)} is not known here` };
+  return { problem: isCharset(label) ? `it is not valid ${label}` : `the charset ${JSON.stringify(label)} is not supported` };
 }
 
 /** Text in another charset may be valid UTF-8 by chance. */
@@ -85,11 +85,12 @@ function withoutMark(text: string): string {
 
 function readJson(text: string): ReadBody {
   if (text.trim() === "") return { body: text, notes: [] };
-  if (isTooComplex(text)) return { body: text, notes: [`The body is JSON with more than ${LIMITS.members} members, or ${LIMITS.depth} levels: it stays text`] };
+  if (isTooComplex(text))
+    return { body: text, notes: [`The body is JSON with more than ${LIMITS.members} members or ${LIMITS.depth} levels: it stays a string`] };
   try {
     const body: unknown = JSON.parse(text);
     const lost = numberThatIsLost(text);
-    return { body, notes: lost === undefined ? [] : [`The body has the number ${lost}, which has more digits than JavaScript keeps: bodyRaw has them`] };
+    return { body, notes: lost === undefined ? [] : [`The body has the number ${lost}, which JavaScript rounds: bodyRaw has all its digits`] };
   } catch (error) {
     return { body: text, notes: [`The body cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`] };
   }
@@ -106,17 +107,17 @@ function numberThatIsLost(text: string): string | undefined {
 function readForm(sent: string | Buffer, named: string | undefined): ReadBody {
   const bytes = typeof sent === "string" ? Buffer.from(withoutMark(sent)) : sent;
   if (hasTooManyFields(bytes.toString("latin1")))
-    return { body: sent, notes: [`The body is a form with more than ${LIMITS.fields} fields: it stays as it is`] };
+    return { body: sent, notes: [`The body is a form with more than ${LIMITS.fields} fields: it stays unparsed`] };
   const fields = formFieldBytes(bytes);
   const labels = [named, fieldOf(fields, "_charset_")].filter(isFormCharset);
   if (named !== undefined && !isCharset(named))
-    return { body: sent, notes: [`The body cannot be read as a form: the charset ${JSON.stringify(named)} is not known here`] };
+    return { body: sent, notes: [`The body cannot be read as a form: the charset ${JSON.stringify(named)} is not supported`] };
   // PayPal names its charset here. In other forms this field may mean anything, so it is ignored when the form is
   // UTF-8. ISO-2022 always looks like UTF-8.
   const own = fieldOf(fields, "charset");
   const isOwn = isFormCharset(own) && (/^iso-2022/i.test(own) || !fields.every((pair) => pair.every((part) => utf8Text(part) !== undefined)));
   const { fields: body, isGuessed } = readFields(fields, isOwn ? [...labels.filter((label) => !/^utf-?8$/i.test(label)), own] : labels);
-  return { body, notes: isGuessed ? [`The body is a form that is neither UTF-8 nor what it says, and was read as ${OLD_CHARSET}`] : [] };
+  return { body, notes: isGuessed ? [`The body is a form that is neither UTF-8 nor in its declared charset: it was read as ${OLD_CHARSET}`] : [] };
 }
 
 /** Names in a form are ASCII with one byte per character, so a wide charset is wrong. */
@@ -130,7 +131,7 @@ function fieldOf(fields: readonly (readonly [name: Buffer, value: Buffer])[], wa
 
 export function readQuery(query: string): { readonly fields: Record<string, string | string[]>; readonly notes: readonly string[] } {
   const { fields, isGuessed } = readFields(formFieldBytes(Buffer.from(query)), []);
-  return { fields, notes: isGuessed ? [`The query is not UTF-8, and was read as ${OLD_CHARSET}`] : [] };
+  return { fields, notes: isGuessed ? [`The query is not UTF-8: it was read as ${OLD_CHARSET}`] : [] };
 }
 
 function readFields(
@@ -152,7 +153,7 @@ function readMultipartForm(sent: string | Buffer, boundary: string | undefined):
   if ("problem" in form) return { body: sent, notes: [`The body cannot be read as multipart/form-data: ${form.problem}`] };
   return {
     body: grouped(form.fields),
-    notes: form.isGuessed ? [`The body has text that is neither UTF-8 nor what it says, and was read as ${OLD_CHARSET}`] : [],
+    notes: form.isGuessed ? [`The body has text that is neither UTF-8 nor in its declared charset: it was read as ${OLD_CHARSET}`] : [],
   };
 }
 

@@ -12,32 +12,32 @@ const AROUND = new Set(["steps", "event", "$", "process", ...Object.getOwnProper
 /** `if` takes a boolean or an expression, with braces around all, parts or none of it. Other text would always be true. */
 export function readCondition(given: JsonValue): Dependence {
   if (typeof given === "boolean") return { value: given };
-  if (typeof given !== "string") return { problem: `if wants an expression, as {{steps.a.$return_value > 1}}, not ${JSON.stringify(given)}` };
+  if (typeof given !== "string") return { problem: `if: expected an expression such as {{steps.a.$return_value > 1}}, got ${JSON.stringify(given)}` };
   const whole = wholeExpression(given);
   if (whole !== undefined) return { value: `{{${whole}}}` };
   const joined = joinedExpression(given);
   if (joined !== undefined) return { value: `{{${joined}}}` };
-  const reason = given.includes("{{") ? "is text around expressions, which is always true" : "is a text, which is always true";
-  return { problem: `if: ${JSON.stringify(given)} ${reason}; write one expression, as {{steps.a.$return_value > 1}}` };
+  const reason = given.includes("{{") ? "has text around expressions, so it is always true" : "is text, so it is always true";
+  return { problem: `if: ${JSON.stringify(given)} ${reason}; write one expression such as {{steps.a.$return_value > 1}}` };
 }
 
 /** `switch` takes one expression or a value. Expressions within text are refused, because the intent is unclear. */
 export function readChoice(given: JsonValue): Dependence {
-  return given === null ? { problem: "switch wants an expression, as {{steps.a.$return_value}}" } : oneExpression(given, "switch");
+  return given === null ? { problem: "switch: expected an expression such as {{steps.a.$return_value}}" } : oneExpression(given, "switch");
 }
 
 /** `for_each` takes a list, or one expression that returns one. */
 export function readItems(given: JsonValue): Dependence {
   if (Array.isArray(given)) return { value: given };
   if (typeof given === "string") return oneExpression(given, "for_each");
-  return { problem: `for_each wants a list, or an expression that makes one, not ${JSON.stringify(given)}` };
+  return { problem: `for_each: expected a list, or an expression that returns one, got ${JSON.stringify(given)}` };
 }
 
 function oneExpression(given: JsonValue, what: string): Dependence {
   if (typeof given !== "string") return { value: given };
   const whole = wholeExpression(given) ?? bareExpression(given);
   if (whole !== undefined) return { value: `{{${whole}}}` };
-  return { problem: `${what}: ${JSON.stringify(given)} is a text and no expression; write one expression, as {{steps.a.$return_value}}` };
+  return { problem: `${what}: ${JSON.stringify(given)} is text, not an expression; write one expression such as {{steps.a.$return_value}}` };
 }
 
 function wholeExpression(given: string): string | undefined {

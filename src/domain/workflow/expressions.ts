@@ -35,7 +35,7 @@ export function partsOf(text: string): readonly TextPart[] {
 export function expressionProblem(text: string): string | undefined {
   for (let begin = text.indexOf(BEGIN); begin >= 0;) {
     const found = expressionAt(text, begin);
-    if ("problem" in found) return `${JSON.stringify(excerpt(text, begin))} is no expression that ends with }}: ${found.problem}`;
+    if ("problem" in found) return `${JSON.stringify(excerpt(text, begin))} is not an expression that ends with }}: ${found.problem}`;
     begin = text.indexOf(BEGIN, found.end + END.length);
   }
   return undefined;
@@ -104,7 +104,7 @@ function filledText(text: string, results: ReadonlyMap<string, ExpressionValue>)
       filled += found;
     }
     if (filled.length > LIMITS.value)
-      throw new PdError("PD_BAD_INPUT", `Cannot fill in a text with expressions: it comes to more than ${LIMITS.value} characters`, {
+      throw new PdError("PD_BAD_INPUT", `Cannot fill in a text with expressions: the result has more than ${LIMITS.value} characters`, {
         details: { text: text.slice(0, 200) },
       });
   }

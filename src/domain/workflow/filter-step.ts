@@ -11,19 +11,19 @@ const OPERATORS: ReadonlySet<string> = new Set(["exist", "!exist"]);
 
 /** Undefined when the rules are supported. */
 export function filterProblem(given: JsonValue | undefined): string | undefined {
-  if (!isJsonObject(given) || given["rules"] === undefined) return `${FILTER_PROP} wants rules`;
+  if (!isJsonObject(given) || given["rules"] === undefined) return `${FILTER_PROP} has no rules`;
   return ruleProblem(given["rules"]);
 }
 
 function ruleProblem(rule: JsonValue): string | undefined {
-  if (!isJsonObject(rule)) return `a rule of ${FILTER_PROP} is ${JSON.stringify(rule)}, and wants t and r, or a and op`;
+  if (!isJsonObject(rule)) return `a rule of ${FILTER_PROP} is ${JSON.stringify(rule)}; expected t and r, or a and op`;
   const { t, r, op } = rule;
   if (Array.isArray(r)) {
-    if (t !== "and" && t !== "or") return `rules of ${FILTER_PROP} are joined by ${JSON.stringify(t ?? null)}; and and or are known here`;
+    if (t !== "and" && t !== "or") return `rules of ${FILTER_PROP} are joined by ${JSON.stringify(t ?? null)}; only and and or are supported`;
     return r.map(ruleProblem).find((problem) => problem !== undefined);
   }
   if (typeof op === "string" && OPERATORS.has(op)) return undefined;
-  return `the operator ${JSON.stringify(op ?? null)} of ${FILTER_PROP} is not known here (${[...OPERATORS].join(", ")} are): write the step as if: "{{…}}" with then:, or as code that calls $.flow.exit`;
+  return `the operator ${JSON.stringify(op ?? null)} of ${FILTER_PROP} is not supported (only ${[...OPERATORS].join(", ")}): write the step as if: "{{…}}" with then:, or as code that calls $.flow.exit`;
 }
 
 export const FILTER_CODE = `export default defineComponent({

@@ -3,5 +3,5 @@ import type { Workflow } from "./workflow.ts";
 /** `memoryMb` is the memory of the steps. */
 export function memoryNotes({ settings: { memory } }: Workflow, memoryMb: number): readonly string[] {
   if (memory === undefined || memory <= memoryMb) return [];
-  return [`settings.lambda_memory asks for ${memory} MB, and its steps have ${memoryMb} MB here: pd update <workflow> --memory ${memory} gives as much`];
+  return [`settings.lambda_memory requests ${memory} MB, but its steps have ${memoryMb} MB here: pd update <workflow> --memory ${memory}`];
 }

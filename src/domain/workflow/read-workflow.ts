@@ -72,7 +72,7 @@ class WorkflowReader {
     const triggers = this.#optional(members.get("triggers"), (value) => this.#each(value, "triggers", (one) => this.#trigger(one))) ?? [];
     const steps = this.#optional(members.get("steps"), (value) => this.#steps(value, "steps", 1)) ?? [];
     const isInactive = this.#optional(members.get("inactive"), (value) => reader.truth(value, "inactive")) ?? false;
-    if (name === undefined) reader.wrong(1, "a workflow wants a name");
+    if (name === undefined) reader.wrong(1, "a workflow needs a name");
     this.#checkNames(steps);
     return name === undefined ? undefined : { name, isInactive, settings, triggers, steps };
   }
@@ -80,7 +80,7 @@ class WorkflowReader {
   #checkSchema(value: Value | undefined): void {
     const found = this.#optional(value, (given) => this.#reader.text(given, "schema"));
     if (value !== undefined && found !== undefined && found !== WORKFLOW_SCHEMA)
-      this.#reader.wrong(value.line, `schema ${JSON.stringify(found)} is not known here; it wants ${WORKFLOW_SCHEMA}`);
+      this.#reader.wrong(value.line, `schema: expected ${WORKFLOW_SCHEMA}, got ${JSON.stringify(found)}`);
   }
 
   #settings(value: Value): WorkflowSettings {
@@ -110,13 +110,13 @@ class WorkflowReader {
   #day(value: Value, what: string): string | undefined {
     const given = this.#reader.text(value, what);
     if (given === undefined || isDay(given)) return given;
-    return this.#reader.wrong(value.line, `${what} is ${JSON.stringify(given)}; expected a day such as 2023-06-01`);
+    return this.#reader.wrong(value.line, `${what}: expected a day such as 2023-06-01, got ${JSON.stringify(given)}`);
   }
 
   #isOptional(value: Value, what: string): boolean | undefined {
     const given = this.#reader.text(value, what);
     if (given === undefined || given === "optional" || given === "required") return given === undefined ? undefined : given === "optional";
-    return this.#reader.wrong(value.line, `${what} wants optional or required, not ${JSON.stringify(given)}`);
+    return this.#reader.wrong(value.line, `${what}: expected optional or required, got ${JSON.stringify(given)}`);
   }
 
   #throttle(value: Value): WorkflowSettings["throttle"] {
@@ -149,7 +149,7 @@ class WorkflowReader {
     const channel = this.#optional(members.get("channel"), (given) => reader.text(given, "a trigger's channel")) ?? "";
     if (emitter?.startsWith("ei_") === true) return reader.wrong(value.line, "a trigger by e-mail needs the hosted platform");
     if (emitter !== undefined) return { kind: "events", emitter, channel };
-    return from === undefined ? reader.wrong(value.line, "a trigger wants an id, http, schedule, source or workflow") : undefined;
+    return from === undefined ? reader.wrong(value.line, "a trigger needs an id, http, schedule, source or workflow") : undefined;
   }
 
   /** The hosted export contains only a schedule's id. The deployer must give the schedule. */
@@ -157,13 +157,13 @@ class WorkflowReader {
     const own = id === undefined ? {} : { id };
     if (value === undefined) return { kind: "schedule", ...own };
     const parsed = parseGivenTimer(this.#reader.json(value, "schedule"));
-    if (typeof parsed === "string") return this.#reader.wrong(value.line, `schedule ${parsed}`);
+    if (typeof parsed === "string") return this.#reader.wrong(value.line, `schedule: ${parsed}`);
     return { kind: "schedule", ...own, schedule: parsed.schedule };
   }
 
   #steps(value: Value, what: string, depth: number): readonly Step[] {
     if (depth > MOST_DEPTH) {
-      this.#reader.wrong(value.line, `steps may lie inside each other ${MOST_DEPTH} deep`);
+      this.#reader.wrong(value.line, `steps are nested deeper than ${MOST_DEPTH} levels`);
       return [];
     }
     return this.#each(value, what, (one) => this.#step(one, depth));
@@ -180,7 +180,7 @@ class WorkflowReader {
     if (members.has("switch")) return this.#switchStep(members, inner);
     if (members.has("parallel")) return this.#parallelStep(members, inner);
     if (members.has("for_each")) return this.#forEachStep(members, inner);
-    if (namespace === undefined) return this.#reader.wrong(line, "a step wants a namespace");
+    if (namespace === undefined) return this.#reader.wrong(line, "a step needs a namespace");
     return this.#codeStep(members, { namespace, line });
   }
 
@@ -190,14 +190,17 @@ class WorkflowReader {
     const runtime = this.#optional(members.get("runtime"), (given) => reader.text(given, "runtime"));
     const language = languageOf(runtime);
     if (language === undefined)
-      return reader.wrong(members.get("runtime")?.line ?? line, `step ${namespace} wants ${runtime}: only steps in JavaScript, TypeScript and Python run here`);
+      return reader.wrong(
+        members.get("runtime")?.line ?? line,
+        `step ${namespace} has the runtime ${runtime}: only JavaScript, TypeScript and Python are supported`,
+      );
     const uses = members.get("uses");
-    if (uses === undefined) return reader.wrong(line, `step ${namespace} wants uses: a key of a registry, or a file as ./step/entry.mjs`);
+    if (uses === undefined) return reader.wrong(line, `step ${namespace} needs uses: a registry key, or a file such as ./step/entry.mjs`);
     const props = this.#props(members.get("props"), namespace);
     const found = this.#code(uses, namespace);
     const isPython = found?.kind === "python";
     if (found !== undefined && language.name !== "any" && isPython !== (language.name === "python"))
-      return reader.wrong(uses.line, `step ${namespace} has the runtime ${runtime}, and ${reader.text(uses, "uses") ?? ""} is no file of it`);
+      return reader.wrong(uses.line, `step ${namespace} has the runtime ${runtime}, which does not match ${reader.text(uses, "uses") ?? ""}`);
     const code = isPython ? this.#pythonCode(found.path, { namespace, line, version: language.version, given: props }) : found;
     const given = isPython ? withoutDeclarations(props) : props;
     const retries = this.#optional(members.get("retries"), (given) => reader.whole(given, `retries of ${namespace}`, { least: 0, most: 100 }));
@@ -219,7 +222,7 @@ class WorkflowReader {
     const declares: JsonObject = Object.fromEntries(Object.keys(props).flatMap((name) => (name === DECLARED ? [] : [[name, { type: "any", optional: true }]])));
     const listed = props[DECLARED] ?? [];
     const wrong = (): undefined =>
-      this.#reader.wrong(propLines[DECLARED] ?? line, `prop ${DECLARED} of ${namespace} wants a list of props, each with a name and a type`);
+      this.#reader.wrong(propLines[DECLARED] ?? line, `prop ${DECLARED} of ${namespace}: expected a list of props, each with a name and a type`);
     if (!Array.isArray(listed)) return wrong();
     for (const prop of listed) {
       if (!isJsonObject(prop) || typeof prop["name"] !== "string" || typeof prop["type"] !== "string") return wrong();
@@ -260,17 +263,17 @@ class WorkflowReader {
     if (uses.startsWith("./")) {
       const path = uses.slice(2);
       const isInside = path.split("/").every((part) => part !== "" && part !== "." && part !== "..") && !path.includes("\\");
-      if (!isInside) return this.#reader.wrong(value.line, `uses of ${namespace} names ${uses}, which lies outside the workflow's folder`);
+      if (!isInside) return this.#reader.wrong(value.line, `uses of ${namespace} is ${uses}, which is outside the workflow's folder`);
       if (path.endsWith(".py")) return { kind: "python", path, declares: {} };
       if (!/\.[mc]?[jt]s$/.test(path))
-        return this.#reader.wrong(value.line, `uses of ${namespace} names ${uses}: only files of JavaScript, TypeScript and Python run here`);
+        return this.#reader.wrong(value.line, `uses of ${namespace} is ${uses}: only JavaScript, TypeScript and Python files are supported`);
       return { kind: "file", path };
     }
     const found = REGISTRY_CODE.exec(uses);
     if (found === null)
       return this.#reader.wrong(
         value.line,
-        `uses of ${namespace} is ${JSON.stringify(uses)}; it wants a key such as app-name, with @version or without, or a file as ./step/entry.mjs`,
+        `uses of ${namespace}: expected a key such as app-name or app-name@1.2.3, or a file such as ./step/entry.mjs, got ${JSON.stringify(uses)}`,
       );
     const [, key = "", version] = found;
     return { kind: "registry", key, ...(version === undefined ? {} : { version }) };
@@ -281,7 +284,7 @@ class WorkflowReader {
     const condition = this.#dependence(members.get("if"), "if", readCondition);
     const whenTrue = this.#optional(members.get("then"), (given) => this.#steps(given, "then", depth));
     const otherwise = this.#optional(members.get("else"), (given) => this.#steps(given, "else", depth)) ?? [];
-    if (whenTrue === undefined) this.#reader.wrong(line, "if wants then: a list of steps");
+    if (whenTrue === undefined) this.#reader.wrong(line, "if needs then: a list of steps");
     return { kind: "if", namespace, line, condition, whenTrue: whenTrue ?? [], otherwise };
   }
 
@@ -289,7 +292,7 @@ class WorkflowReader {
     const reader = this.#reader;
     reader.warnOfOthers(members, ["namespace", "switch", "cases", "default", "disabled", ...NOTES], "switch");
     const listed = this.#optional(members.get("cases"), (given) => this.#each(given, "cases", (one) => this.#case(one, depth)));
-    if (listed === undefined) reader.wrong(line, "switch wants cases: a list of when and steps");
+    if (listed === undefined) reader.wrong(line, "switch needs cases: a list of when and steps");
     const otherwise = this.#optional(members.get("default"), (given) => this.#steps(given, "default", depth)) ?? [];
     return { kind: "switch", namespace, line, value: this.#dependence(members.get("switch"), "switch", readChoice), cases: listed ?? [], otherwise };
   }
@@ -299,10 +302,10 @@ class WorkflowReader {
     if (members === undefined) return undefined;
     this.#reader.warnOfOthers(members, ["when", "steps"], "a case");
     const steps = members.get("steps");
-    if (!members.has("when") || steps === undefined) return this.#reader.wrong(value.line, "a case wants when and steps");
+    if (!members.has("when") || steps === undefined) return this.#reader.wrong(value.line, "a case needs when and steps");
     const when = this.#value(members.get("when"), "when");
     if (typeof when === "string" && when.includes("{{"))
-      this.#refuse(members.get("when")?.line ?? value.line, `when: ${JSON.stringify(when)} is compared as it is written; an expression belongs into switch`);
+      this.#refuse(members.get("when")?.line ?? value.line, `when: ${JSON.stringify(when)} is compared literally; write expressions in switch`);
     return { when, steps: this.#steps(steps, "steps", depth) };
   }
 
@@ -326,7 +329,7 @@ class WorkflowReader {
     this.#reader.warnOfOthers(members, ["namespace", "for_each", "concurrency", "steps", "disabled", ...NOTES], "for_each");
     const concurrency = this.#optional(members.get("concurrency"), (given) => this.#reader.whole(given, "concurrency", { least: 1, most: 100 })) ?? 1;
     const steps = this.#optional(members.get("steps"), (given) => this.#steps(given, "steps", depth));
-    if (steps === undefined) this.#reader.wrong(line, "for_each wants steps");
+    if (steps === undefined) this.#reader.wrong(line, "for_each needs steps");
     return { kind: "for_each", namespace, line, items: this.#dependence(members.get("for_each"), "for_each", readItems), concurrency, steps: steps ?? [] };
   }
 
@@ -348,14 +351,14 @@ class WorkflowReader {
     let count = 0;
     for (const { namespace, line } of everyStep(steps)) {
       const before = lines.get(namespace);
-      if (before !== undefined) this.#reader.wrong(line, `namespace ${namespace} stands at line ${before} already`);
+      if (before !== undefined) this.#reader.wrong(line, `namespace ${namespace} is already used at line ${before}`);
       else if (!IDENTIFIER.test(namespace) || RESERVED.has(namespace))
         this.#reader.wrong(
           line,
-          `namespace ${JSON.stringify(namespace)} is no name that code can use: it wants letters, digits, _ and $, and is not ${[...RESERVED].join(", ")}`,
+          `namespace ${JSON.stringify(namespace)} is not a valid name: expected letters, digits, _ and $, and none of ${[...RESERVED].join(", ")}`,
         );
       lines.set(namespace, line);
-      if (++count === MOST_STEPS + 1) this.#reader.wrong(line, `a workflow may have ${MOST_STEPS} steps`);
+      if (++count === MOST_STEPS + 1) this.#reader.wrong(line, `a workflow may have at most ${MOST_STEPS} steps`);
     }
   }
 }

@@ -13,7 +13,7 @@ export function unknownSteps({ namespace, line, props, propLines }: CodeStep, na
     const nearest = nearestTo(unknown, names);
     return unknown.map((name, index) => ({
       line: propLines[prop] ?? line,
-      problem: `prop ${prop} of ${namespace} reads steps.${name}, and no step is called that${nearest[index] ?? ""}`,
+      problem: `prop ${prop} of ${namespace} reads steps.${name}, but no step has this name${nearest[index] ?? ""}`,
     }));
   });
 }

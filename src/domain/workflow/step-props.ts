@@ -35,21 +35,21 @@ export function checkStep(step: GivenStep, { props: declared, hasAdditionalProps
     const [problem] = checkProps([prop], name in given ? { [name]: given[name] } : {}).problems;
     if (problem === undefined) continue;
     if (problem.isMissing || hasNoMeaning(prop, given[name])) problems.push(at(name, problem.problem));
-    else warnings.push(at(name, `${problem.problem}; it is handed over as it is`));
+    else warnings.push(at(name, `${problem.problem}; it is passed unchanged`));
   }
   for (const { path, line, text, value } of step.written) {
     const [name = "", ...inner] = path.map(String);
     const prop = declared.find((one) => one.name === name);
     if (keepsText(prop) || isSameNumber(text, value)) continue;
     const place = [name, ...inner].join(".");
-    problems.push({ line, problem: `prop ${place} of ${step.namespace} is ${text}, of which a number keeps only ${value}: put it in quotes to mean a text` });
+    problems.push({ line, problem: `prop ${place} of ${step.namespace} is ${text}, which a number stores as ${value}: put it in quotes to make it a string` });
   }
   if (hasAdditionalProps !== true) {
     const names = new Set(declared.map(({ name }) => name));
     const unknown = Object.keys(step.props).filter((name) => !names.has(name) && name !== EDITOR_PROP);
     for (const [index, nearest] of nearestTo(unknown, names).entries()) {
       const name = unknown[index] ?? "";
-      warnings.push(at(name, `is not declared by its code${nearest}: it does nothing`));
+      warnings.push(at(name, `is not declared by its code${nearest}: it is ignored`));
     }
   }
   return { problems, warnings };

@@ -37,24 +37,24 @@ export class YamlReader {
 
   members(value: Value, what: string): ReadonlyMap<string, Value> | undefined {
     const { node, line } = value;
-    if (!isMap(node)) return this.wrong(line, `${what} wants names with values, as in name: value`);
+    if (!isMap(node)) return this.wrong(line, `${what}: expected names with values, as in name: value`);
     return new Map(node.items.map((pair) => [this.#nameOf(pair), this.#valueOf(pair, line)]));
   }
 
   list(value: Value, what: string): readonly Value[] | undefined {
     const { node, line } = value;
-    if (!isSeq(node)) return this.wrong(line, `${what} wants a list`);
+    if (!isSeq(node)) return this.wrong(line, `${what}: expected a list`);
     return node.items.map((item) => ({ node: isNode(item) ? item : null, line: isNode(item) ? this.#lineOf(item, line) : line }));
   }
 
   text(value: Value, what: string): string | undefined {
     const found = isScalar(value.node) ? value.node.value : undefined;
-    return typeof found === "string" && found !== "" ? found : this.wrong(value.line, `${what} wants a text`);
+    return typeof found === "string" && found !== "" ? found : this.wrong(value.line, `${what}: expected a string`);
   }
 
   truth(value: Value, what: string): boolean | undefined {
     const found = isScalar(value.node) ? value.node.value : undefined;
-    return typeof found === "boolean" ? found : this.wrong(value.line, `${what} wants true or false`);
+    return typeof found === "boolean" ? found : this.wrong(value.line, `${what}: expected true or false`);
   }
 
   isNothing({ node }: Value): boolean {
@@ -68,12 +68,12 @@ export class YamlReader {
   whole(value: Value, what: string, { least, most }: { least: number; most: number }): number | undefined {
     const found = isScalar(value.node) ? value.node.value : undefined;
     const isFine = typeof found === "number" && Number.isInteger(found) && found >= least && found <= most;
-    return isFine ? found : this.wrong(value.line, `${what} wants a whole number from ${least} to ${most}`);
+    return isFine ? found : this.wrong(value.line, `${what}: expected a whole number from ${least} to ${most}`);
   }
 
   json({ node, line }: Value, what: string): JsonValue | undefined {
     const found: unknown = node === null || this.#read.kind === "refused" ? null : node.toJS(this.#read.document);
-    return isJsonValue(found) ? found : this.wrong(line, `${what} wants a value that JSON can say`);
+    return isJsonValue(found) ? found : this.wrong(line, `${what}: expected a JSON value`);
   }
 
   warn(line: number, problem: string): void {
@@ -87,7 +87,7 @@ export class YamlReader {
       known,
     );
     for (const [index, [name, { line }]] of others.entries())
-      this.warnings.push({ line, problem: `${what} has no ${name}${nearest[index] ?? ""}: it does nothing` });
+      this.warnings.push({ line, problem: `${what} has no ${name}${nearest[index] ?? ""}: it is ignored` });
   }
 
   /** Numbers and booleans that JSON spells differently: `3.10`, `01067`, `True`. */

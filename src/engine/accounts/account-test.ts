@@ -50,7 +50,7 @@ export async function testAccount(ports: TestPorts, account: AccountContent, giv
 }
 
 function notAsked({ app }: AccountContent): AccountTest {
-  return { verdict: "unknown", reason: `it is not known what to ask ${app}: give an address of it that wants credentials` };
+  return { verdict: "unknown", reason: `no test request of ${app} is known: give an address that requires credentials` };
 }
 
 /** Addresses and headers contain keys. The result shows names of secret fields, never their values. */
@@ -61,10 +61,10 @@ async function ask(
 ): Promise<AccountTest> {
   const { url, headers, missing } = probeRequest(probe, account.credentials);
   const asked = shownAddress(probe, known, account.credentials);
-  if (missing.length > 0) return { verdict: "unknown", reason: `to ask ${account.app}, its field ${missing.join(", ")} is wanted` };
+  if (missing.length > 0) return { verdict: "unknown", reason: `a request to ${account.app} needs its field ${missing.join(", ")}` };
   if (!travelsSafely(url))
-    throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${asked}: it wants an https address, without a name and password`);
+    throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${asked}: expected an https address without a name and password`);
   const answer = await prober.get({ url, headers }, credentials.signal);
-  if (answer.kind === "unreachable") return { verdict: "unclear", asked, reason: `${asked} cannot be asked: ${answer.reason}` };
+  if (answer.kind === "unreachable") return { verdict: "unclear", asked, reason: `the request to ${asked} failed: ${answer.reason}` };
   return { verdict: verdictOf(probe, answer), asked, reason: `${asked} answered with status ${answer.status}` };
 }

@@ -46,9 +46,13 @@ export class Accounts {
     const named = byId === undefined ? (await this.list(undefined)).filter(({ name }) => name === idOrName) : [byId];
     const [account, another] = named;
     if (another !== undefined)
-      throw new PdError("PD_CONFLICT", `Cannot tell which account is meant by "${idOrName}": ${named.map(({ id, app }) => `${id} of ${app}`).join(", ")}`, {
-        fix: "Name it by its id",
-      });
+      throw new PdError(
+        "PD_CONFLICT",
+        `Cannot find account "${idOrName}": several have this name: ${named.map(({ id, app }) => `${id} of ${app}`).join(", ")}`,
+        {
+          fix: "Use its id",
+        },
+      );
     if (account === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot find account "${idOrName}": none has this id or name`);
     return account;
   }
@@ -65,7 +69,7 @@ export class Accounts {
   async check(app: string, name: string | undefined): Promise<void> {
     if (!isAppSlug(app)) throw new PdError("PD_BAD_INPUT", `Cannot connect ${JSON.stringify(app)}: an app's slug has letters, digits and _`);
     if ((await this.list(app)).some((account) => account.name === name))
-      throw new PdError("PD_CONFLICT", `Cannot keep an account of ${app} as ${JSON.stringify(name)}: another has this name`);
+      throw new PdError("PD_CONFLICT", `Cannot save an account of ${app} as ${JSON.stringify(name)}: another one has this name`);
   }
 
   /** Creates an account, or replaces the credentials of `before`. Throws PD_CONFLICT, PD_ACCOUNT_NOT_FOUND. */
@@ -89,7 +93,7 @@ export class Accounts {
       createdAt,
       updatedAt: now,
     }));
-    if (kept === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot connect account "${before.name}" once more: it was deleted`);
+    if (kept === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot connect account "${before.name}" again: it was deleted`);
     return kept;
   }
 
@@ -109,8 +113,8 @@ export class Accounts {
     const account = await this.find(idOrName);
     const users = force ? [] : await this.#slugsOfUsers(account.id);
     if (users.length > 0)
-      throw new PdError("PD_CONFLICT", `Cannot delete account "${account.name}": ${users.join(", ")} would lose it`, {
-        fix: "Give those another, or give --force",
+      throw new PdError("PD_CONFLICT", `Cannot delete account "${account.name}": used by ${users.join(", ")}`, {
+        fix: "Give these another account, or use --force",
       });
     await this.#ports.credentials.inTurn(account.id, () => this.#ports.store.deleteAccount(account.id));
     return account;

@@ -120,11 +120,13 @@ export class Credentials {
   async #usable({ name: prop, app, id }: NamedAccount): Promise<AccountContent> {
     const account = await this.#current(id);
     if (account?.app !== undefined && account.app !== app)
-      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop} its account: ${id} is of ${account.app}, not of ${app}`, {
-        fix: "Give it another: pd update <source> --prop …",
+      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use the account of ${prop}: expected an account of ${app}, got ${id} of ${account.app}`, {
+        fix: "Set another one: pd update <source> --prop …",
       });
     if (account === undefined)
-      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop} its account: ${id} was deleted`, { fix: "Give it another: pd update <source> --prop …" });
+      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use the account of ${prop}: ${id} was deleted`, {
+        fix: "Set another one: pd update <source> --prop …",
+      });
     return this.fresh(account);
   }
 
@@ -246,8 +248,7 @@ export class Credentials {
   async #ask({ flow, client, scope, refreshToken }: OAuthGrant): Promise<TokenAnswer> {
     const { oauth } = this.#ports;
     if (flow === "client_credentials") return oauth.clientCredentials(client, scope, this.#over.signal);
-    if (refreshToken === undefined)
-      return { kind: "refused", code: "invalid_grant", reason: "its token has ended, and the provider gave nothing to renew it with" };
+    if (refreshToken === undefined) return { kind: "refused", code: "invalid_grant", reason: "its token has expired, and the provider gave no refresh token" };
     return oauth.refresh(client, refreshToken, this.#over.signal);
   }
 }

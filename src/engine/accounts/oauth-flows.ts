@@ -92,7 +92,7 @@ export class OAuthFlows {
     const flow = this.#open.get(flowId);
     if (flow === undefined || this.#ports.clock.now() > flow.endsAt) {
       this.#open.delete(flowId);
-      throw new PdError("PD_NOT_FOUND", `Cannot go on with ${JSON.stringify(flowId)}: this connection has ended, or was never begun`, {
+      throw new PdError("PD_NOT_FOUND", `Cannot continue ${JSON.stringify(flowId)}: this connection has ended or was never started`, {
         fix: "pd accounts connect <app>",
       });
     }

@@ -85,7 +85,7 @@ export function wanted(value: string | undefined, app: string, field: string): s
 
 function checkedUrl(url: string): string {
   if (travelsSafely(url)) return url;
-  throw new PdError("PD_BAD_INPUT", `Cannot get tokens at ${JSON.stringify(publicLocation(url))}: it wants an https address without a name and password`);
+  throw new PdError("PD_BAD_INPUT", `Cannot get tokens at ${JSON.stringify(publicLocation(url))}: expected an https address without a name and password`);
 }
 
 /**
@@ -97,7 +97,7 @@ export function lentBy(
   { app, fields, known }: Pick<OAuthRequest, "app" | "fields"> & { readonly known: KnownApp | undefined },
 ): Pick<OAuthRequest, "clientId" | "clientSecret" | "addresses" | "fields"> {
   const client = oauth?.client;
-  if (client === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} with the client of "${name}": it was given its credentials`);
+  if (client === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} with the client of "${name}": that account has no OAuth client`);
   const lent = { clientId: client.id, ...(client.secret === undefined ? {} : { clientSecret: client.secret }) };
   const tokenUrlFor = (of: JsonObject): string | undefined => {
     const address = known?.oauth?.tokenUrl;
@@ -109,10 +109,7 @@ export function lentBy(
     return { ...lent, fields: shared, addresses: tokenUrlFor(credentials) === client.tokenUrl ? {} : addressesOf(client) };
   }
   if (tokenUrlFor(fields) === client.tokenUrl) return { ...lent, fields, addresses: {} };
-  throw new PdError(
-    "PD_BAD_INPUT",
-    `Cannot connect ${app} with the client of "${name}": that is a client of another provider, at ${new URL(client.tokenUrl).host}`,
-  );
+  throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} with the client of "${name}": it belongs to another provider, ${new URL(client.tokenUrl).host}`);
 }
 
 function isInAddress(app: KnownApp | undefined, field: string): boolean {

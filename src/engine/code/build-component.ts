@@ -118,7 +118,7 @@ export async function loadComponent(ports: BuildPorts, given: GivenComponent, co
     accepts(definition);
     return { component: savedComponentOf(ports, built, definition), unit };
   } catch (error) {
-    unit.kill("it is not what was wanted");
+    unit.kill("its definition was rejected");
     throw error;
   }
 }
@@ -207,7 +207,7 @@ async function fetchCode({ origin }: Pick<CodePorts, "origin">, url: string): Pr
 export function requireSource({ name, type }: ComponentDefinition): void {
   if (type === "source") return;
   throw new PdError("PD_NOT_A_COMPONENT", `Cannot deploy ${name}: its type is "${type}", and only sources can be deployed`, {
-    fix: type === "action" ? "pd run-action runs it, and pd dev runs it on each save" : "Deploy a component whose type is source, or absent",
+    fix: type === "action" ? "Run it with pd run-action, or on each save with pd dev" : "Deploy a component whose type is source or missing",
     details: { type },
   });
 }
@@ -216,7 +216,7 @@ export function requireSource({ name, type }: ComponentDefinition): void {
 export function requireAction({ name, type }: ComponentDefinition): void {
   if (type === "action") return;
   throw new PdError("PD_NOT_A_COMPONENT", `Cannot run ${name} as an action: its type is "${type}"`, {
-    fix: type === "source" ? "pd deploy deploys it, and pd run runs it then" : 'An action has type: "action"',
+    fix: type === "source" ? "Deploy it with pd deploy, then run it with pd run" : 'An action has type: "action"',
     details: { type },
   });
 }

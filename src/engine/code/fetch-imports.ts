@@ -15,8 +15,7 @@ export async function withFetchedImports(origin: CodeOrigin, code: ComponentCode
   const fetched = new Set<string>();
   for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
     if (fetched.has(url)) continue;
-    if (fetched.size >= MOST_FILES)
-      throw new PdError("PD_BAD_INPUT", `Cannot fetch what ${code.path} imports: more than ${MOST_FILES} files by their addresses`);
+    if (fetched.size >= MOST_FILES) throw new PdError("PD_BAD_INPUT", `Cannot fetch the imports of ${code.path}: more than ${MOST_FILES} files`);
     fetched.add(url);
     const path = remotePath(url);
     const text = pinned[path] ?? (await origin.fetch(url));

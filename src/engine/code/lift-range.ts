@@ -47,5 +47,5 @@ export function withLacks(packages: readonly PackageSpec[], lifted: readonly Lif
 }
 
 export function liftWarning({ name, range, missing }: LiftedRange): string {
-  return `${name} is not taken in the range ${JSON.stringify(range)} of package.json, whose version has no export ${JSON.stringify(missing)}: the newest is`;
+  return `Using the newest ${name} in place of the range ${JSON.stringify(range)} in package.json, whose version has no export ${JSON.stringify(missing)}`;
 }

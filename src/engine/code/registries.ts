@@ -103,9 +103,9 @@ export class Registries {
     const known = (await this.index()).map((component) => component.key);
     throw new PdError(
       "PD_COMPONENT_NOT_FOUND",
-      `Cannot find component "${key}": no saved component has this id or key, nor has a registry (${names || "there is none"})${didYouMean(key, known)}`,
+      `Cannot find component "${key}": no saved component and no registry (${names || "none"}) has this id or key${didYouMean(key, known)}`,
       {
-        fix: `pd registry search ${appOfKey(key)} finds others. One that lies in a checkout or a Git repository is found after pd registry add <folder or Git address>`,
+        fix: `Find others with pd registry search ${appOfKey(key)}. For one in a checkout or Git repository, first use pd registry add <folder or Git address>`,
       },
     );
   }
@@ -144,7 +144,7 @@ export class Registries {
     const all = await this.list();
     const found = all.find((registry) => registry.name === name);
     if (found !== undefined) return found;
-    throw new PdError("PD_NOT_FOUND", `Cannot find registry "${name}": there are ${all.map((registry) => registry.name).join(", ") || "none"}`, {
+    throw new PdError("PD_NOT_FOUND", `Cannot find registry "${name}": the registries are ${all.map((registry) => registry.name).join(", ") || "none"}`, {
       fix: "pd registry list",
     });
   }

@@ -120,7 +120,7 @@ export class Deliverer {
       await this.#ports.store.missPending(listenerId);
       return "settled";
     } catch (error) {
-      this.#ports.log.error("what a listener misses could not be marked, and stays due", { listener: listenerId, reason: messageOf(error) });
+      this.#ports.log.error("missed deliveries could not be marked and stay due", { listener: listenerId, reason: messageOf(error) });
       return "again";
     }
   }
@@ -130,7 +130,7 @@ export class Deliverer {
     const failed = failures.filter((failure) => failure !== undefined);
     if (failed.length > 0) {
       const [first] = failed;
-      this.#ports.log.error("attempts to deliver could not be recorded, and will be made again", { listener, count: failed.length, reason: messageOf(first) });
+      this.#ports.log.error("delivery attempts could not be recorded and will be repeated", { listener, count: failed.length, reason: messageOf(first) });
     }
     if (attempts.some(({ verdict }) => verdict.kind !== "delivered")) this.#mayBeInactive(listener);
     // When all of them fail, the cause is not a single attempt.
@@ -166,7 +166,7 @@ export class Deliverer {
     const webhook = await this.#webhooks.get(id).catch(() => undefined);
     if (webhook?.active !== false || webhook.inactiveReason === undefined || this.#toldInactive.get(id) === webhook.updatedAt) return;
     this.#toldInactive.set(id, webhook.updatedAt);
-    this.#ports.log.error("a webhook was deactivated: what it misses is kept, and can be delivered later", { webhook: id, reason: webhook.inactiveReason });
+    this.#ports.log.error("a webhook was deactivated: missed deliveries are stored and can be retried", { webhook: id, reason: webhook.inactiveReason });
   }
 
   #sendTo(webhook: Webhook, { messageId, payload, emitterId, channel }: Delivery): Promise<SendResult> {

@@ -133,7 +133,7 @@ export class Lane {
     try {
       return await read();
     } catch (error) {
-      log.error("deliveries cannot be read, and stay due", { listener: this.#listenerId, reason: messageOf(error) });
+      log.error("deliveries cannot be read and stay due", { listener: this.#listenerId, reason: messageOf(error) });
       this.isWanted = true;
       this.#resumeAt = clock.now() + READ_AGAIN_MS;
       return true;
@@ -230,7 +230,7 @@ export class Lane {
   }
 
   #notMade(error: unknown): DeliveryOutcome {
-    this.#ports.log.error("an attempt to deliver could not be made, and will be made later", { listener: this.#listenerId, reason: messageOf(error) });
+    this.#ports.log.error("a delivery attempt could not be made and will be retried", { listener: this.#listenerId, reason: messageOf(error) });
     return "again";
   }
 

@@ -53,7 +53,7 @@ export class PostponedEmitter {
         if (at !== undefined && at <= now) await this.#release(now);
         else await clock.sleepUntil(Math.min(at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS), this.#nudge.signal);
       } catch (error) {
-        log.error("postponed events could not be emitted, and stay due", { reason: messageOf(error) });
+        log.error("postponed events could not be emitted and stay due", { reason: messageOf(error) });
         await clock.sleepUntil(clock.now() + RETRY_MS, this.#nudge.signal);
       }
     }

@@ -112,7 +112,7 @@ export class Webhooks {
     const isOne = isWebhookId(listenerId) || isDeployedId(listenerId);
     const gone = isOne ? await this.#ports.store.deleteSubscription({ emitterId, listenerId, channel }) : 0;
     if (gone === 0)
-      throw new PdError("PD_NOT_FOUND", `Cannot end a subscription of ${listenerId} to ${emitterId} on channel "${channel}": there is none`, {
+      throw new PdError("PD_NOT_FOUND", `Cannot end a subscription of ${listenerId} to ${emitterId} on channel "${channel}": it does not exist`, {
         fix: "pd subscriptions list",
       });
   }
@@ -121,6 +121,6 @@ export class Webhooks {
     const { store } = this.#ports;
     if (isWebhookId(id) && (await store.getWebhook(id)) !== undefined) return id;
     if (isDeployedId(id) && (await store.getSource(id)) !== undefined) return id;
-    throw new PdError("PD_NOT_FOUND", `Cannot subscribe ${JSON.stringify(id)}: no webhook and no source has this id`, { fix: "pd webhooks list" });
+    throw new PdError("PD_NOT_FOUND", `Cannot subscribe ${JSON.stringify(id)}: no webhook or source has this id`, { fix: "pd webhooks list" });
   }
 }

@@ -81,7 +81,7 @@ export class RequestAcceptor {
     try {
       return await Promise.race([live.questions.eventNames(hook), late]);
     } catch (error) {
-      this.#ports.log.warn("an app hook cannot tell which events it wants, and gets all", { source: live.source.slug, reason: messageOf(error) });
+      this.#ports.log.warn("an app hook failed to list its events and gets all", { source: live.source.slug, reason: messageOf(error) });
       return undefined;
     } finally {
       cancel();
@@ -153,10 +153,7 @@ class HeldCharacters {
   add({ id, slug }: LiveSource["source"], length: number): () => void {
     const own = this.#bySource.get(id) ?? 0;
     if (length > SMALL && own > 0 && (own + length > MOST_HELD_OF_ONE || this.#sum + length > MOST_HELD))
-      throw new PdError(
-        "PD_TOO_BUSY",
-        `Cannot take a request to ${slug}: those that wait hold ${own} characters already, and ${this.#sum} with those of others`,
-      );
+      throw new PdError("PD_TOO_BUSY", `Cannot accept a request to ${slug}: its waiting requests hold ${own} characters, those of all sources ${this.#sum}`);
     this.#change(id, length);
     return () => this.#change(id, -length);
   }
@@ -238,5 +235,5 @@ function failed(id: InvocationId): HttpResponse {
 }
 
 function late(id: InvocationId): HttpResponse {
-  return json(504, id, { error: "The component did not answer in time; it goes on", invocation_id: id });
+  return json(504, id, { error: "The component did not answer in time. It is still running", invocation_id: id });
 }

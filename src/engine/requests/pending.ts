@@ -27,7 +27,7 @@ export async function runUntilStored(ports: PendingPorts, live: LiveSource, requ
   const { clock, log, signal } = ports;
   const { id, trigger, responseStatus } = request;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    if (live.isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.outline.id} is gone`);
+    if (live.isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.outline.id} was deleted`);
     try {
       return await live.invoke(trigger, { id, responseStatus });
     } catch (error) {

@@ -50,7 +50,7 @@ function inShort(texts: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
   const lines = [...counts].map(([text, count]) => (count === 1 ? text : `${text} (${count} times)`));
-  return lines.length <= MOST_LINES ? lines : [...lines.slice(0, MOST_LINES), `${lines.length - MOST_LINES} more lines of this kind are not kept`];
+  return lines.length <= MOST_LINES ? lines : [...lines.slice(0, MOST_LINES), `${lines.length - MOST_LINES} more lines of this kind were dropped`];
 }
 
 /** Times taken for seconds share one line, since pollers of APIs that count in seconds emit hundreds. */
@@ -58,8 +58,8 @@ function oddTimes(emits: readonly Emit[]): string[] {
   const lines: string[] = [];
   const inSeconds: (string | number)[] = [];
   for (const { ts, deliveryTs } of emits) {
-    if (isUnreadable(ts)) lines.push(`An event was kept without its ts, which is no time: ${JSON.stringify(ts)}`);
-    if (isUnreadable(deliveryTs)) lines.push(`An event was emitted at once: its delivery_ts is no time: ${JSON.stringify(deliveryTs)}`);
+    if (isUnreadable(ts)) lines.push(`Ignored the event's ts ${JSON.stringify(ts)}: not a valid time`);
+    if (isUnreadable(deliveryTs)) lines.push(`Emitted the event at once: its delivery_ts ${JSON.stringify(deliveryTs)} is not a valid time`);
     if (ts !== undefined && isTakenForSeconds(ts)) inSeconds.push(ts);
     if (deliveryTs !== undefined && isTakenForSeconds(deliveryTs)) inSeconds.push(deliveryTs);
   }
@@ -67,7 +67,7 @@ function oddTimes(emits: readonly Emit[]): string[] {
   if (first === undefined) return lines;
   const asMs = isoTime(Math.round(Number(first)));
   const others = inSeconds.length > 1 ? `, and ${inSeconds.length - 1} more like it,` : "";
-  const line = `The time ${first}${others} was taken for seconds: ${isoTime(parseTs(first) ?? 0)}. In milliseconds, which ts and delivery_ts are, it would be ${asMs}`;
+  const line = `The time ${first}${others} was read as seconds: ${isoTime(parseTs(first) ?? 0)}. In milliseconds, the unit of ts and delivery_ts, it would be ${asMs}`;
   return [...lines, line];
 }
 
@@ -124,7 +124,7 @@ function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
     const { id, sourceId } = run.invocation;
     const found = await untilKnown(ports, () => ports.store.committed(id));
     if (found !== undefined) return found;
-    throw new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceId}: the database lost it on the way`, { cause: error });
+    throw new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceId}: the database did not store it`, { cause: error });
   });
 }
 

@@ -100,7 +100,7 @@ function requireSameReferences({ name, given }: Configuring, seen: Map<string, P
     throw new PdError(
       "PD_ADDITIONAL_PROPS_FAILED",
       `Cannot configure ${name}: its additionalProps declared "${prop.name}" as ${propFacts(prop).type}, which was ${propFacts(known).type}`,
-      { fix: "Give it another name: a value is never read as an account or a data store that it was not given for" },
+      { fix: "Use another name: a value never becomes an account or data store that it was not given for" },
     );
   }
 }
@@ -113,7 +113,7 @@ function readAnswer(name: string, { outcome, returned }: RunResult): readonly Pr
   }
   const { props, problems } = readProps(parseJson(returned ?? "{}") ?? {});
   if (problems.length === 0) return props;
-  throw new PdError("PD_ADDITIONAL_PROPS_FAILED", `Cannot configure ${name}: its additionalProps declared what is no prop: ${problems.join("; ")}`);
+  throw new PdError("PD_ADDITIONAL_PROPS_FAILED", `Cannot configure ${name}: its additionalProps declared an invalid prop: ${problems.join("; ")}`);
 }
 
 function isSameDeclarations(left: readonly PropDeclaration[], right: readonly PropDeclaration[]): boolean {

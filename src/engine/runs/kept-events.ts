@@ -44,7 +44,7 @@ export class KeptEvents {
     const stored = await store.emitAgain(sourceId, seq, clock.now());
     const [event] = stored?.events ?? [];
     if (stored === undefined || event === undefined)
-      throw new PdError("PD_NOT_FOUND", `Cannot emit event ${seq} of ${sourceId} again: it is not kept, or never was`);
+      throw new PdError("PD_NOT_FOUND", `Cannot emit event ${seq} of ${sourceId} again: it was deleted or never existed`);
     feed.announce(sourceId, stored);
     onDeliveries(stored.listeners);
     return event;

@@ -4,8 +4,8 @@ import { LIMITS } from "../../domain/limits.ts";
 import type { LatePart } from "../../ports/runner.ts";
 
 export function stateTooLarge(slug: string): PdError {
-  return new PdError("PD_BODY_TOO_LARGE", `Cannot keep this in the db of ${slug}: all its values together may have ${LIMITS.state} characters`, {
-    fix: "Clear keys that are not needed: pd db delete",
+  return new PdError("PD_BODY_TOO_LARGE", `Cannot store this in the db of ${slug}: all its values together may have ${LIMITS.state} characters`, {
+    fix: "Delete unused keys: pd db delete",
   });
 }
 
@@ -20,6 +20,6 @@ export function withoutLost({ id, result }: LatePart, keys: readonly string[], {
   const lost = keys.filter((key) => key in result.stateChanges);
   if (lost.length === 0) return { id, result };
   const stateChanges = Object.fromEntries(Object.entries(result.stateChanges).filter(([key]) => !lost.includes(key)));
-  const text = `Set after run had ended, and not stored, since ${why}: ${lost.map((key) => JSON.stringify(key)).join(", ")}`;
+  const text = `Keys set after run had ended were not stored, because ${why}: ${lost.map((key) => JSON.stringify(key)).join(", ")}`;
   return { id, result: { ...result, stateChanges, logs: [...result.logs, { at, level: "system", text }] } };
 }

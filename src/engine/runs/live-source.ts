@@ -354,7 +354,7 @@ export class LiveSource {
     try {
       await this.#running.state.commitLate(part, unit, this.definition.dedupe);
     } catch (error) {
-      this.#ports.log.warn("what a component did after its run could not be stored", { source: this.source.slug, reason: messageOf(error) });
+      this.#ports.log.warn("effects of a component after its run could not be stored", { source: this.source.slug, reason: messageOf(error) });
     }
   }
 

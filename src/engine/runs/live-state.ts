@@ -59,7 +59,7 @@ export class LiveState {
 
   /** Returns why a result does not count: the state it is based on was dropped during the call. Undefined when it counts. */
   lost(owned: Owned): string | undefined {
-    return this.owned === owned ? undefined : "while it ran, a run before it could not be stored";
+    return this.owned === owned ? undefined : "an earlier run could not be stored";
   }
 
   forget(unit: Unit): void {
@@ -75,7 +75,7 @@ export class LiveState {
     if (keys.length === 0) return undefined;
     // The unit's memory still has the values that the discarded call wrote.
     unit.restoreState(owned.storedOf(Object.keys(stateChanges), unit));
-    return `while it ran, others wrote what it had read or written: ${keys.map((key) => JSON.stringify(key)).join(", ")}`;
+    return `another run changed ${keys.map((key) => JSON.stringify(key)).join(", ")} while this one was using it`;
   }
 
   /** A failed commit leaves the memory ahead of the store, so the state is dropped and read again by the next call. */
@@ -88,7 +88,7 @@ export class LiveState {
   }
 
   disown(reason: string): void {
-    this.#ports.log.warn("what a source remembered was not stored; it goes on from what is", { source: this.#sourceId, reason });
+    this.#ports.log.warn("the state of a source was not stored: it is read again from the store", { source: this.#sourceId, reason });
     this.#ownership.giveUp();
     this.#onDisowned();
     for (const unit of this.#units.kill(reason)) this.#disowned.add(unit);
@@ -127,10 +127,10 @@ export class LiveState {
   async commitLate(part: LatePart, unit: Unit | undefined, strategy: DedupeStrategy | undefined): Promise<void> {
     const owned = await this.take();
     if (unit !== undefined && this.#disowned.has(unit))
-      throw new PdError("PD_NOT_STORED", "Cannot store what a run did after its end: a run before it could not be stored, and it was built on that one");
+      throw new PdError("PD_NOT_STORED", "Cannot store what a run did after its end: it used values of an earlier run that could not be stored");
     const isTooLarge = !owned.hasRoomFor(part.result.stateChanges);
     const lost = isTooLarge ? Object.keys(part.result.stateChanges) : owned.clashesOf(part.result.touched ?? {}, unit);
-    const kept = withoutLost(part, lost, { at: this.#ports.clock.now(), why: isTooLarge ? "it is too much" : "others had written it meanwhile" });
+    const kept = withoutLost(part, lost, { at: this.#ports.clock.now(), why: isTooLarge ? "the state is too large" : "another run changed them" });
     this.spread(owned, kept.result.stateChanges, unit);
     await this.commit(owned, commitLate(this.#ports, owned, { strategy, part: kept }));
   }

@@ -26,7 +26,7 @@ export function optionsOf({ prop, declared, configured }: Asked, { outcome, retu
   if (outcome.kind !== "returned")
     throw new PdError("PD_OPTIONS_FAILED", `Cannot list the options of ${prop}: ${reasonOf(outcome)}${lack}`, {
       details: outcomeDetails(outcome),
-      ...(without.length === 0 ? {} : { fix: `If it needs them, give them: ${without.map((name) => `--prop ${name}=…`).join(" ")}` }),
+      ...(without.length === 0 ? {} : { fix: `If it needs them, set them: ${without.map((name) => `--prop ${name}=…`).join(" ")}` }),
     });
   const value = parseJson(returned ?? "null");
   if (!isJsonObject(value)) return { options: readOptions(value) ?? [], without };

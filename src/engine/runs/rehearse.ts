@@ -77,7 +77,7 @@ export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger:
     return { ...rehearsalOf(result, ground), response: response ?? defaultResponse(trigger, definition, result) };
   } finally {
     over.removeEventListener("abort", stop);
-    unit?.kill("the rehearsal is over");
+    unit?.kill("the dry run is over");
   }
 }
 

@@ -30,7 +30,7 @@ export class Replays {
 
   /** Dry run on the current code. Throws as `replay` does. */
   async rehearse(id: string): Promise<{ before: Invocation; events: readonly Event[]; after: Rehearsal }> {
-    const before = await this.#replayable(id, "rehearse");
+    const before = await this.#replayable(id, "dry-run");
     const kept = await this.#ports.history.eventsOf(before, MOST_COMPARED);
     const live = this.#ports.find(before.sourceId);
     return {

@@ -36,7 +36,7 @@ export async function untilItCounts({ clock, isOver, attempt }: TryPorts, { name
     if ("run" in tried) return tried.run;
     if (isOver() || tries.count >= MOST_TRIES) throw new PdError("PD_INTERRUPTED", `A run of ${name} was interrupted: ${tried.reason}`);
     options.onVoid?.();
-    notes.push({ at: clock.now(), level: "system", text: `A first try does not count: ${tried.reason}` });
+    notes.push({ at: clock.now(), level: "system", text: `Discarded an attempt and ran it again: ${tried.reason}` });
     tries = { count: tries.count + 1, deathsAlone: tries.deathsAlone + (tried.wasDeath ? 1 : 0) };
   }
 }

@@ -81,7 +81,7 @@ export class SourceQuestions {
 }
 
 function namesOf({ outcome, returned }: RunResult): readonly string[] {
-  if (outcome.kind !== "returned") throw new PdError("PD_OPTIONS_FAILED", `Cannot tell which events are wanted: ${reasonOf(outcome)}`);
+  if (outcome.kind !== "returned") throw new PdError("PD_OPTIONS_FAILED", `Cannot list the wanted events: ${reasonOf(outcome)}`);
   const names = parseJson(returned ?? "[]");
   return Array.isArray(names) ? names.map(String) : [];
 }

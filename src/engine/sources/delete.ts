@@ -18,7 +18,7 @@ export function deleteSource(ports: ChangePorts, state: Hosting, { live, force }
       if (hasDeactivate) await reactivate(ports, live);
       throw error;
     }
-    if (unreadable !== undefined) ports.log.warn("deleted without its hooks, as it cannot be read", { source: slug, reason: unreadable });
+    if (unreadable !== undefined) ports.log.warn("deleted without its hooks, because it cannot be read", { source: slug, reason: unreadable });
     state.sources.remove(live);
     state.timers.replace(id, []);
     live.kill(`${slug} was deleted`);

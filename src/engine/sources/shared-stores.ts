@@ -40,7 +40,7 @@ export class SharedStores {
   async create(name: string): Promise<DataStore> {
     const { store, clock } = this.#ports;
     if ((await this.list()).some((known) => known.name === name))
-      throw new PdError("PD_CONFLICT", `Cannot make data store "${name}": there is one of this name`, { fix: "pd stores list" });
+      throw new PdError("PD_CONFLICT", `Cannot create data store "${name}": it already exists`, { fix: "pd stores list" });
     await store.createDataStore(name, clock.now());
     return this.find(name);
   }
@@ -50,8 +50,8 @@ export class SharedStores {
     await this.find(name);
     const users = isForced ? [] : [...this.#sourcesWith(name), ...(await this.#ports.workflowsWith(name))];
     if (users.length > 0)
-      throw new PdError("PD_CONFLICT", `Cannot delete data store "${name}": ${users.join(", ")} would lose it`, {
-        fix: "Delete those first, or give --force",
+      throw new PdError("PD_CONFLICT", `Cannot delete data store "${name}": used by ${users.join(", ")}`, {
+        fix: "Delete these first, or use --force",
       });
     await this.#ports.store.deleteDataStore(name);
   }

@@ -54,8 +54,8 @@ export function update(ports: ChangePorts, state: Hosting, { live, request }: { 
     const { slug, version } = live.source;
     refuseForeignCode(live, request.isForeign);
     if (request.ifVersion !== undefined && request.ifVersion !== version)
-      throw new PdError("PD_CONFLICT", `Cannot update ${slug}: version ${version} runs, and not ${request.ifVersion} any more`, {
-        fix: `Look at what has changed (pd versions ${slug}), and make the change again`,
+      throw new PdError("PD_CONFLICT", `Cannot update ${slug}: expected version ${request.ifVersion}, but version ${version} is running`, {
+        fix: `Check what has changed (pd versions ${slug}), and repeat the change`,
       });
     const next = await toNext(ports, state, { live, request });
     live.prepareNext(next.component);
@@ -136,7 +136,7 @@ export async function giveUpVersion(
   try {
     await store.giveUpVersion(id, number);
   } catch (error) {
-    log.warn("the number of a version that was taken back could not be kept", { source: slug, reason: messageOf(error) });
+    log.warn("the number of an undone version could not be stored", { source: slug, reason: messageOf(error) });
   }
 }
 
@@ -169,14 +169,14 @@ async function nextCode(
   if (!isAskedAgain) return load(code.kind === "saved" ? code : await resolveCode(ports, code, request.progress));
   const newest = await load(codeOf(current)).catch((error: unknown) => noNewest(ports, live, error));
   if (newest !== undefined && isOtherVersion(current, newest.component)) return newest;
-  if (isSameProcess) newest?.unit.kill("there is nothing newer");
+  if (isSameProcess) newest?.unit.kill("the current version is the newest");
   return isSameProcess ? { component: current, unit: undefined } : { component: current, unit: (newest ?? (await load(saved))).unit };
 }
 
 /** A change of values must not fail because newer packages cannot be loaded. Throws when the server is stopping. */
 function noNewest({ log, signal }: Pick<ChangePorts, "log" | "signal">, { source: { slug } }: LiveSource, error: unknown): undefined {
   if (signal.aborted) throw error;
-  log.warn("a source stays with the packages that it has: the newest ones could not be taken", { source: slug, reason: messageOf(error) });
+  log.warn("a source keeps its packages: the newest ones could not be loaded", { source: slug, reason: messageOf(error) });
 }
 
 function hasMembers(...given: readonly (object | undefined)[]): boolean {
@@ -206,7 +206,7 @@ async function deactivated(
     return true;
   } catch (error) {
     if (!isForced && !lacksAccount(error)) throw withWayOut(error, live);
-    log.warn("a source could not be deactivated, and is changed all the same", { source: live.source.slug, reason: messageOf(error) });
+    log.warn("a source could not be deactivated and is changed anyway", { source: live.source.slug, reason: messageOf(error) });
     return !hasHookThrown(error);
   }
 }
@@ -217,7 +217,7 @@ function withWayOut(error: unknown, { source: { slug } }: LiveSource): unknown {
   return new PdError(error.code, error.message, {
     cause: error,
     ...(error.details === undefined ? {} : { details: error.details }),
-    fix: `Mend what the hook calls and try again; pd update ${slug} --force, with the change, or pd rollback ${slug} --force goes on although this hook of the running version throws`,
+    fix: `Fix what the hook calls and retry. To ignore the error of the running version's hook, repeat the change with pd update ${slug} --force, or use pd rollback ${slug} --force`,
   });
 }
 

@@ -27,9 +27,13 @@ export class Versions {
     const version = kept.find((known) => known.number === number);
     const component = version === undefined ? undefined : await this.#store.getComponent(version.componentId);
     if (version !== undefined && component !== undefined) return { version, component };
-    throw new PdError("PD_NOT_FOUND", `Cannot find version ${number} of ${live.source.slug}: there are ${kept.map((known) => known.number).join(", ")}`, {
-      fix: `pd versions ${live.source.slug} lists them`,
-    });
+    throw new PdError(
+      "PD_NOT_FOUND",
+      `Cannot find version ${number} of ${live.source.slug}: the versions are ${kept.map((known) => known.number).join(", ")}`,
+      {
+        fix: `pd versions ${live.source.slug} lists them`,
+      },
+    );
   }
 
   /** Without `number`, the version before the current one. Throws PD_NOT_FOUND, and PD_BAD_INPUT for the running version. */
@@ -37,8 +41,8 @@ export class Versions {
     const { slug, version: current, componentId } = live.source;
     const wanted = number ?? (await this.list(live)).find((known) => known.number < current && known.componentId !== componentId)?.number;
     if (wanted === undefined)
-      throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: it has run on no other code that is kept`, { fix: `pd versions ${slug}` });
-    if (wanted === current) throw new PdError("PD_BAD_INPUT", `Cannot roll ${slug} back to version ${wanted}: it runs on it`);
+      throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: no earlier version with other code is stored`, { fix: `pd versions ${slug}` });
+    if (wanted === current) throw new PdError("PD_BAD_INPUT", `Cannot roll ${slug} back to version ${wanted}: it is already running`);
     return this.find(live, wanted);
   }
 }

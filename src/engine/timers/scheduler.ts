@@ -117,7 +117,7 @@ export class Scheduler implements TimerPlan {
           continue;
         }
       } catch (error) {
-        this.#ports.log.error("a timer could not be moved back with the clock", { source: timer.sourceId, reason: messageOf(error) });
+        this.#ports.log.error("a timer could not be adjusted to the clock", { source: timer.sourceId, reason: messageOf(error) });
         continue;
       }
       if (this.#timers.get(keyOf(timer)) === timer) this.#plan(moved);
@@ -151,7 +151,7 @@ export class Scheduler implements TimerPlan {
       if (!isOurs) return await this.#follow(timer);
     } catch (error) {
       // Without a ledger entry nothing fires. The instant stays due.
-      log.error("a timer could not be moved on", { source: timer.sourceId, reason: messageOf(error) });
+      log.error("a timer could not be advanced", { source: timer.sourceId, reason: messageOf(error) });
       return this.#queue.add(now + LEDGER_RETRY_MS, timer);
     }
     if (this.#timers.get(keyOf(timer)) !== timer) return this.#giveUp(fires);
@@ -180,7 +180,7 @@ export class Scheduler implements TimerPlan {
       const trigger: Trigger = { kind: "timer", prop: timer.prop, plannedAt: instant.plannedAt, schedule: timer.schedule };
       await this.#target.invoke(timer.sourceId, trigger, id);
     } catch (error) {
-      log.error("a timer's run could not be made", { source: timer.sourceId, reason: messageOf(error) });
+      log.error("a timer's run could not be started", { source: timer.sourceId, reason: messageOf(error) });
       await store.settleInstant({ ...instant, state: "skipped", reason: messageOf(error) }).catch(() => {});
     } finally {
       this.#running.delete(keyOf(timer));
@@ -223,7 +223,10 @@ export function settle(timer: Timer, now: number, id: InvocationId): Settlement 
     lastPlannedAt: firesLast ? (beforeLast ?? last) : last,
     count: firesLast ? count - 1 : count,
     state: catchUp === "latest" ? "coalesced" : "skipped",
-    reason: catchUp === "latest" ? "the server was down or the run before went on: one run stands for all" : "the server was down or the run before went on",
+    reason:
+      catchUp === "latest"
+        ? "the server was down or the previous run was still running: one run covers all"
+        : "the server was down or the previous run was still running",
   };
   return firesLast ? fire(last, [passed]) : { instants: [passed], fires: undefined, handledUntil: last };
 }

@@ -65,7 +65,7 @@ export async function runAction(ports: ActionPorts, action: LoadedAction, wishes
     const result = { ...called, ...(await withMailSent(ports, called, { isOptional: true })) };
     logs.push(...result.logs);
     const report = reportOf(result);
-    if (runs > MOST_RERUNS) logs.push({ at: clock.now(), level: "system", text: `It has run again ${MOST_RERUNS} times, which is as often as an action may` });
+    if (runs > MOST_RERUNS) logs.push({ at: clock.now(), level: "system", text: `Stopped after ${MOST_RERUNS} reruns, the limit for an action` });
     const rerun = isJsonObject(report["flow"]) && report["flow"]["kind"] === "rerun" ? report["flow"] : undefined;
     if (rerun === undefined || !(runs <= Math.min(Number(rerun["maxRetries"]), MOST_RERUNS)) || signal.aborted) {
       return { ...actionRun(result, report), logs, secrets: result.secrets, durationMs: clock.now() - startedAt, runs };

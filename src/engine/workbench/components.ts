@@ -69,9 +69,9 @@ export class Components {
     const saved = await this.#described(input);
     const { key, name, version } = saved.definition;
     if (key === undefined)
-      throw new PdError("PD_BAD_INPUT", `Cannot publish ${name}: it has no key`, { fix: 'Give it one: key: "my_app-my-component"', details: {} });
+      throw new PdError("PD_BAD_INPUT", `Cannot publish ${name}: it has no key`, { fix: 'Add one: key: "my_app-my-component"', details: {} });
     const isNew = await this.#ports.store.publishComponent(saved);
-    if (!isNew) throw new PdError("PD_CONFLICT", `Cannot publish ${key}: version ${version} is published already`, { fix: "Raise the version" });
+    if (!isNew) throw new PdError("PD_CONFLICT", `Cannot publish ${key}: version ${version} is already published`, { fix: "Increase the version" });
     return saved;
   }
 
@@ -80,7 +80,7 @@ export class Components {
     const isMeant = ({ id, definition }: SavedComponent): boolean =>
       id === idOrKey || (definition.key === idOrKey && (version === undefined || definition.version === version));
     const found = (await this.list()).filter((known) => !known.isTransient && isMeant(known));
-    if (found.length === 0) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot unpublish "${idOrKey}": nothing is published under this id or key`);
+    if (found.length === 0) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot unpublish "${idOrKey}": no published component has this id or key`);
     for (const { id } of found) await this.#ports.store.unpublishComponent(id);
   }
 

@@ -32,7 +32,7 @@ export async function askPublished({ workbench, registries }: Published, { app, 
         { prop: question.prop, page: 0, prevContext: {} },
         { given: { [question.account]: { authProvisionId: id } } },
       );
-      return { verdict: "accepted", reason: `${key} has listed ${options.length} choices of ${question.prop}` };
+      return { verdict: "accepted", reason: `${key} listed ${options.length} choices of ${question.prop}` };
     } catch (error) {
       if (!(error instanceof PdError)) throw error;
       const answer: PublishedAnswer = { verdict: REFUSAL.test(error.message) ? "refused" : "unclear", reason: `${key}: ${error.message}` };

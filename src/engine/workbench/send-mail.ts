@@ -23,9 +23,9 @@ export async function withMailSent(ports: MailPorts, result: RunResult, { isOpti
   const problems = unsentMails(sent);
   const [first] = problems;
   if (first === undefined) return told;
-  const logs = [...result.logs, ...problems.map((text) => ({ at: ports.clock.now(), level: "system" as const, text: `E-mail is ${text}` }))];
+  const logs = [...result.logs, ...problems.map((text) => ({ at: ports.clock.now(), level: "system" as const, text: `E-mail was ${text}` }))];
   if (isOptional) return { ...told, logs };
-  const message = `Its e-mail is ${first}; email: optional in workflow.yaml lets it go on without`;
+  const message = `Its e-mail was ${first}. With email: optional in workflow.yaml, it continues without`;
   return { ...told, logs, outcome: { kind: "threw", error: { name: "PD_NOT_SENT", message, stack: message } } };
 }
 

@@ -33,14 +33,14 @@ export function bindAccounts(plan: WorkflowPlan, { given, known }: { given: Read
       if (found.id !== id) accounts[id] = found.id;
     } else if (wanted === undefined && ofApp.length === 1 && only !== undefined && app !== MAIL_ACCOUNT.app) {
       accounts[id] = only.id;
-      warnings.push(`${WORKFLOW_FILE}: ${id} is no account here: ${only.name}, the only one of ${app}, is used in its place`);
+      warnings.push(`${WORKFLOW_FILE}: account ${id} does not exist here: using ${only.name}, the only one of ${app}`);
     } else missing.push(named);
   }
   if (missing.length === 0) return { accounts, warnings };
   const lines = missing.map(({ id, app, steps }) => `\n  - ${id} of ${app}, for ${steps.join(", ")}`).join("");
   const [{ id, app } = { id: "", app: "" }] = missing;
-  throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot deploy ${plan.workflow.name}: accounts that its file names are not here:${lines}`, {
-    fix: `Say which one is meant with --account ${id}=<name>; pd accounts connect ${app} connects one`,
+  throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot deploy ${plan.workflow.name}: accounts in its file do not exist here:${lines}`, {
+    fix: `Map it with --account ${id}=<name>, or connect one: pd accounts connect ${app}`,
     details: { accounts: missing },
   });
 }

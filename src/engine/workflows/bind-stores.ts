@@ -22,7 +22,7 @@ export function bindStores(plan: WorkflowPlan, { given, known }: { given: Readon
     stores[id] = id;
     if (!known.includes(id))
       warnings.push(
-        `${WORKFLOW_FILE}: ${id} is no data store here: ${steps.join(", ")} get a new one that has this name; --map ${id}=<name> takes another one`,
+        `${WORKFLOW_FILE}: data store ${id} does not exist here: ${steps.join(", ")} get a new one with this name. --map ${id}=<name> uses another one`,
       );
   }
   return { stores, warnings };

@@ -40,16 +40,14 @@ export function bindTriggers(triggers: readonly WorkflowTrigger[], around: Surro
     if (trigger.kind === "schedule") {
       const timer = trigger.schedule === undefined ? around.binding.schedules[trigger.id ?? ""] : { ...scheduleInput(trigger.schedule) };
       if (timer !== undefined) return { kind: "schedule", id: take("ti_", trigger.id), timer };
-      warnings.push(`${WORKFLOW_FILE}: nothing tells when ${trigger.id ?? "its schedule"} fires, so it does not: give it schedule: { cron: … }, or --schedule`);
+      warnings.push(`${WORKFLOW_FILE}: ${trigger.id ?? "its schedule"} does not fire, because it has no time: add schedule: { cron: … }, or use --schedule`);
       return undefined;
     }
     const wanted = around.binding.sources[trigger.emitter] ?? trigger.emitter;
     // The mapped source may be gone while another has the name in the file.
     const id = around.emitter(wanted) ?? around.emitter(trigger.emitter);
     if (id === undefined)
-      warnings.push(
-        `${WORKFLOW_FILE}: no source or workflow here is ${wanted}, so its events begin nothing: deploy it, or say which one is meant with --source`,
-      );
+      warnings.push(`${WORKFLOW_FILE}: source or workflow ${wanted} does not exist here, so its events start no runs: deploy it, or map it with --source`);
     return id === undefined ? undefined : { kind: "events", id, channel: trigger.channel };
   });
   return { triggers: bound, warnings };

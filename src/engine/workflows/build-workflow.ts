@@ -64,7 +64,7 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
   const steps = new Map<string, SavedComponent>();
   const hasMailServer = mailServerIn(await ports.store.listAccounts()) !== undefined;
   if (workflow.settings.mailsErrors && !hasMailServer)
-    warnings.push(`settings.error_notification tells nobody of errors: ${NO_MAIL_SERVER}; pd subscribe <workflow> <url> --channel '$errors' tells a program`);
+    warnings.push(`settings.error_notification sends no mail: ${NO_MAIL_SERVER}. To notify a program: pd subscribe <workflow> <url> --channel '$errors'`);
   const notes = [...warnings];
   const problems: FileProblem[] = [];
   const names = new Set([...everyStep(workflow.steps)].map(({ namespace }) => namespace));
@@ -82,7 +82,7 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, wishes: BuildWish
       notes.push(
         inWorkflowFile({
           line: step.line,
-          problem: `step ${step.namespace} sends e-mail, which ${mayFail ? "fails it" : "does not leave"}: ${NO_MAIL_SERVER}`,
+          problem: `the e-mail of step ${step.namespace} ${mayFail ? "will fail the step" : "will not be sent"}: ${NO_MAIL_SERVER}`,
         }),
       );
     const checked = checkStep(step, component.definition);
@@ -112,8 +112,8 @@ const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "
 async function readFiles(files: WorkflowFiles, isDeployed: boolean): Promise<{ workflow: Workflow; warnings: string[] }> {
   const text = files[WORKFLOW_FILE];
   if (text === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot read the workflow: there is no ${WORKFLOW_FILE}`, {
-      fix: "Give the folder that it lies in; pd init workflow makes one",
+    throw new PdError("PD_BAD_INPUT", `Cannot read the workflow: ${WORKFLOW_FILE} is missing`, {
+      fix: "Use the folder that contains it, or create one with pd init workflow",
     });
   const { readWorkflow } = await import("../../domain/workflow/read-workflow.ts");
   const read = readWorkflow(text, { isDeployed });
@@ -162,7 +162,7 @@ async function registryStep(
     requireAction(component.definition);
     const found = component.definition.version;
     if (version === undefined || version === found) return { component };
-    const note = `${WORKFLOW_FILE}:${step.line}: step ${step.namespace} asks for ${key}@${version}, which is neither published here nor the newest of a registry: ${found} is taken, and stays`;
+    const note = `${WORKFLOW_FILE}:${step.line}: step ${step.namespace} uses ${key}@${version}, which is neither published here nor the newest in a registry: using ${found} from now on`;
     return { component, note };
   } catch (error) {
     throw atStep(error, step);
@@ -225,7 +225,7 @@ async function fileStep(
       grant: given.kind === "python" ? grant : { ...grant, allowsPrograms: false },
     });
     if (component.definition.props.some(({ kind }) => kind === "db"))
-      throw new PdError("PD_NOT_A_COMPONENT", "$.service.db is for sources; a step keeps values in a data store (type: data_store)");
+      throw new PdError("PD_NOT_A_COMPONENT", "$.service.db is for sources. In a step, use a data store (type: data_store)");
     return component;
   } catch (error) {
     throw atStep(error, step);

@@ -180,8 +180,8 @@ export async function changeWorkflow(
 
 function refuseOtherVersion({ slug, version }: DeployedComponent, expected: number | undefined): void {
   if (expected === undefined || expected === version) return;
-  throw new PdError("PD_CONFLICT", `Cannot update ${slug}: version ${version} runs, and not ${expected} any more`, {
-    fix: `Look at what has changed (pd versions ${slug}), and make the change again`,
+  throw new PdError("PD_CONFLICT", `Cannot update ${slug}: expected version ${expected}, but version ${version} is running`, {
+    fix: `Check what has changed (pd versions ${slug}), and repeat the change`,
   });
 }
 

@@ -120,7 +120,7 @@ export class LiveRun {
     for (;;) {
       const taken = this.#takenEarly;
       const found = await this.#host.read(this.id);
-      if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot go on with run ${this.id}: it is gone`);
+      if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot continue run ${this.id}: it was deleted`);
       if (taken !== this.#takenEarly) continue;
       this.#run = found.run;
       return found;
@@ -232,7 +232,7 @@ export class LiveRun {
         throw new PdError("PD_STOPPING", `A step of ${run.id} was interrupted: the server is stopping`);
       const reason = mayRepeat && tries.count < MOST_TRIES ? reasonToRunAgain(result, trigger, tries) : undefined;
       if (reason === undefined) return { ...called, result: { ...result, logs: [...notes, ...result.logs] } };
-      notes.push({ at: this.#host.now(), level: "system", text: `A first try does not count: ${reason}` });
+      notes.push({ at: this.#host.now(), level: "system", text: `Discarded an attempt and ran it again: ${reason}` });
       tries = { count: tries.count + 1, deathsAlone: tries.deathsAlone + (isDeath(result) ? 1 : 0) };
     }
   }
@@ -259,11 +259,11 @@ export class LiveRun {
     try {
       const value = (await this.#host.decide(run, { value: given, steps })) ?? null;
       if (step.kind === "if" && typeof given === "string" && value === given)
-        return { problem: `if: ${JSON.stringify(given)} is a text and no expression, so it is neither true nor false` };
+        return { problem: `if: expected an expression, got the text ${JSON.stringify(given)}` };
       if (step.kind === "if") return { decision: isTrue(value) };
       if (step.kind === "switch") return { decision: value };
-      if (!Array.isArray(value)) return { problem: `for_each wants a list, not ${JSON.stringify(value).slice(0, 100)}` };
-      return value.length > MOST_ITEMS ? { problem: `for_each may go over ${MOST_ITEMS} items, not ${value.length}` } : { decision: value };
+      if (!Array.isArray(value)) return { problem: `for_each: expected a list, got ${JSON.stringify(value).slice(0, 100)}` };
+      return value.length > MOST_ITEMS ? { problem: `for_each: expected at most ${MOST_ITEMS} items, got ${value.length}` } : { decision: value };
     } catch (error) {
       if (error instanceof PdError && error.code === "PD_BAD_PROPS") return { problem: error.message };
       throw error;
@@ -293,7 +293,7 @@ export class LiveRun {
       return { ...run, state: "failed", endedAt, failure: { namespace, path, message: describeOutcome(outcome) } };
     }
     const expired = this.#expired;
-    if (expired !== undefined) return { ...run, state: "cancelled", endedAt, reason: `nobody has resumed ${expired.namespace} in time` };
+    if (expired !== undefined) return { ...run, state: "cancelled", endedAt, reason: `${expired.namespace} was not resumed in time` };
     // Steps in flight determine the state of the run later.
     const others = [...this.#inFlight.keys()].some((path) => path !== record?.path);
     if (others && record?.isExit !== true) return inState(run, "running");
@@ -316,7 +316,7 @@ interface StepCalledAs {
   readonly recording?: string | undefined;
 }
 
-const CUT_OFF = { kind: "interrupted", reason: "the server ended while it ran, and it may not run twice" } as const;
+const CUT_OFF = { kind: "interrupted", reason: "the server ended while it ran, and this step may not run twice" } as const;
 
 /** Returns the same object when nothing changes. */
 function inState(run: WorkflowRun, state: "running" | "waiting"): WorkflowRun {

@@ -77,7 +77,7 @@ export class LiveWorkflow {
   readonly #throttle: Throttle;
 
   constructor(ports: WorkflowPorts, { source, isShown }: { source: DeployedComponent; isShown: boolean }) {
-    if (!isWorkflowId(source.id)) throw new Error(`${source.id} is no workflow`);
+    if (!isWorkflowId(source.id)) throw new Error(`${source.id} is not a workflow`);
     this.#ports = ports;
     this.id = source.id;
     this.source = source;
@@ -202,7 +202,7 @@ export class LiveWorkflow {
     this.#live.set(id, run);
     return this.#inSlot(() => this.#workOn(run)).catch((error: unknown) => {
       if (this.#live.get(id) === run) this.#live.delete(id);
-      if (!this.#ports.signal.aborted && !this.isGone) this.#ports.log.error("a run of a workflow cannot go on", { run: id, reason: messageOf(error) });
+      if (!this.#ports.signal.aborted && !this.isGone) this.#ports.log.error("a run of a workflow cannot continue", { run: id, reason: messageOf(error) });
     });
   }
 
@@ -228,10 +228,10 @@ export class LiveWorkflow {
     if (server === undefined) return;
     for (const [known, until] of this.#mailedUntil) if (until <= now) this.#mailedUntil.delete(known);
     this.#mailedUntil.set(key, now + DAY_MS);
-    const text = `Step ${namespace} of ${name} has failed:\n\n${message}\n\npd runs ${id} shows the run, pd rerun ${id} runs it again.\nThe same failure is told once a day; pd runs ${slug} --failed lists all.`;
+    const text = `Step ${namespace} of ${name} failed:\n\n${message}\n\npd runs ${id} shows the run, pd rerun ${id} runs it again.\nThe same failure is mailed once a day. pd runs ${slug} --failed lists all.`;
     await mailer
-      .send(server, { subject: `${name}: ${namespace} has failed`, text })
-      .catch((error: unknown) => log.error("a failed run could not be told by mail", { run: id, reason: messageOf(error) }));
+      .send(server, { subject: `${name}: ${namespace} failed`, text })
+      .catch((error: unknown) => log.error("the mail about a failed run could not be sent", { run: id, reason: messageOf(error) }));
   }
 
   /** Files that cannot be removed now are removed at the next start. */
@@ -264,7 +264,7 @@ export class LiveWorkflow {
     const { source } = this;
     const componentId =
       version === source.version ? source.componentId : (await store.listVersions(this.id)).find(({ number }) => number === version)?.componentId;
-    if (componentId === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run version ${version} of ${source.slug}: it is not kept`);
+    if (componentId === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run version ${version} of ${source.slug}: it is not stored`);
     return readPlan(store, componentId);
   }
 
@@ -293,7 +293,7 @@ export class LiveWorkflow {
       } catch (error) {
         if (this.isGone || signal.aborted) throw error;
         if (!isOfDisk(error) && tries >= MOST_TRIES) return await this.#fail(id, error);
-        log.warn("a run of a workflow goes on from its last step", { run: id, reason: messageOf(error) });
+        log.warn("a run of a workflow continues from its last step", { run: id, reason: messageOf(error) });
         await this.#pause(id, tries);
       } finally {
         if (this.#live.get(id) === run) this.#live.delete(id);
@@ -315,7 +315,7 @@ export class LiveWorkflow {
   async #fail(id: RunId, error: unknown): Promise<void> {
     const { store, clock, log } = this.#ports;
     const run = await store.getRun(id);
-    log.error("a run of a workflow has failed outside its steps", { run: id, reason: messageOf(error) });
+    log.error("a run of a workflow failed outside its steps", { run: id, reason: messageOf(error) });
     if (run === undefined) return;
     await store.noteRun({ ...run, state: "failed", endedAt: clock.now(), failure: { namespace: "workflow", path: "", message: messageOf(error) } });
     await this.#dropFiles(id);
@@ -333,7 +333,7 @@ export class LiveWorkflow {
         if (!isPassing) throw error;
         // Other results in memory may be ahead of the store as well.
         this.#ownership.giveUp();
-        log.warn("a step of a workflow could not be stored, and is kept until it can be", { run: id, reason: messageOf(error) });
+        log.warn("a step of a workflow could not be stored and is kept in memory", { run: id, reason: messageOf(error) });
         await clock.sleepUntil(clock.now() + pauseMs, signal);
       }
     }

@@ -53,18 +53,18 @@ export class Repeats {
     const { workflow } = plan;
     if (!hasEnded(run)) {
       if (!isFromChanged)
-        throw new PdError("PD_CONFLICT", `Cannot run ${run.id} again beside itself: it is ${run.state}`, {
+        throw new PdError("PD_CONFLICT", `Cannot rerun ${run.id}: it is ${run.state}`, {
           fix: `pd resume ${run.id}, or pd cancel ${run.id} first`,
         });
-      await live.cancel(run.id, "it was run again on newer files");
+      await live.cancel(run.id, "it was rerun on newer files");
     }
     const from = isFromChanged ? firstChanged(factsOf(await live.plan(run.version)), factsOf(plan)) : wanted;
     const names = [...everyStep(workflow.steps)].map(({ namespace }) => namespace);
     if (from !== undefined && !names.includes(from))
-      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from "${from}": ${live.source.slug} has the steps ${names.join(", ")}`);
+      throw new PdError("PD_BAD_INPUT", `Cannot rerun ${run.id} from "${from}": ${live.source.slug} has the steps ${names.join(", ")}`);
     if (from === undefined && run.state === "succeeded" && !isFromChanged)
-      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from where it failed: it has succeeded`, {
-        fix: `Say from which step: --from ${names[0] ?? ""}`,
+      throw new PdError("PD_BAD_INPUT", `Cannot rerun ${run.id} from where it failed: it succeeded`, {
+        fix: `Name the step: --from ${names[0] ?? ""}`,
       });
     const records = carriedOver(workflow.steps, await this.#ports.store.stepRecords(run.id), { from, of: run.id });
     const { messageId: _own, ...trigger } = run.trigger;
@@ -108,9 +108,9 @@ export class Repeats {
 /** Throws PD_BAD_INPUT for states whose runs cannot be rerun like this. */
 function checkBulk(states: readonly RunState[], from: string | undefined): void {
   const open = states.filter((state) => !hasEnded({ state }));
-  if (open.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot run again runs that are ${open.join(" or ")}: they have not ended`);
+  if (open.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot rerun runs that are ${open.join(" or ")}: they have not ended`);
   if (from === undefined && states.includes("succeeded"))
-    throw new PdError("PD_BAD_INPUT", "Cannot run again from where they failed runs that have succeeded", { fix: "Say from which step: --from <step>" });
+    throw new PdError("PD_BAD_INPUT", "Cannot rerun succeeded runs from where they failed", { fix: "Name the step: --from <step>" });
 }
 
 function factsOf({ workflow, steps }: WorkflowPlan): StepFacts {

@@ -46,7 +46,7 @@ export class WorkflowRequests {
     const most = workflow.settings.queue;
     if (most === undefined) return;
     const pending = await this.#ports.store.countPending(id);
-    if (pending >= most) throw new PdError("PD_TOO_BUSY", `Cannot take a request to ${source.slug}: ${pending} messages wait already`);
+    if (pending >= most) throw new PdError("PD_TOO_BUSY", `Cannot accept a request to ${source.slug}: ${pending} messages are waiting`);
   }
 
   async #afterRun(trigger: LiveSource, request: HttpTrigger): Promise<HttpResponse> {
@@ -58,7 +58,7 @@ export class WorkflowRequests {
     const isGone = this.#workflowOf(workflowId) === undefined;
     const answer = isGone ? "gone" : event === undefined ? undefined : await answers.of(messageIdOf(trigger.source.id, event), waiting);
     if (answer === "gone") return plainAnswer(410, { error: "The workflow was deleted before it answered", invocation_id: invocation.id });
-    if (answer === "late") return plainAnswer(504, { error: "The workflow did not answer in time; it goes on", invocation_id: invocation.id });
+    if (answer === "late") return plainAnswer(504, { error: "The workflow did not answer in time. It is still running", invocation_id: invocation.id });
     return answer ?? plainAnswer(400, { error: "No $.respond called in workflow", invocation_id: invocation.id });
   }
 }

@@ -9,7 +9,7 @@ export async function filesForCall(files: RunFiles, run: RunId, call: Invocation
     isEmpty: !(await files.has(run)),
     async answer(request: RunFileRequest): Promise<JsonValue> {
       if ("path" in request && !isRunPath(request.path))
-        throw new RangeError(`${JSON.stringify(request.path).slice(0, 200)} is no path of a file that a run can keep in /tmp`);
+        throw new RangeError(`${JSON.stringify(request.path).slice(0, 200)} is not a valid path in the /tmp of a run`);
       switch (request.operation) {
         case "list-files":
           return (await files.list(run)).map((file) => ({ ...file }));

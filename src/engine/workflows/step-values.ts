@@ -86,5 +86,5 @@ export function shownInputs(given: JsonObject, declared: readonly PropDeclaratio
 }
 
 export function noteLines(notes: readonly string[], at: number): readonly LogLine[] {
-  return notes.map((text) => ({ at, level: "system", text: `A value is handed over though it does not fit: ${text}` }));
+  return notes.map((text) => ({ at, level: "system", text: `Passed a value that does not fit its prop: ${text}` }));
 }

@@ -96,7 +96,7 @@ class TriggerUnit implements Unit {
 
 /** JSON writes a control character as six, so a body within the request limit may become much larger, and it is copied for each step. */
 function tooLarge(characters: number): RunResult {
-  const message = `Cannot begin a run: its event has ${characters} characters as JSON, and may have ${LIMITS.call}`;
+  const message = `Cannot start a run: its event has ${characters} characters as JSON, more than ${LIMITS.call}`;
   return { outcome: { kind: "threw", error: { name: "Error", message, stack: `Error: ${message}` } }, emits: [], stateChanges: {}, logs: [] };
 }
 
@@ -114,6 +114,6 @@ function withPlainBody(event: unknown, trigger: HttpTrigger, note: (text: string
   if (!isRecord || !("body" in event) || !(event.body instanceof Uint8Array)) return event;
   const bytes = Buffer.from(event.body);
   if (bytes.length <= LIMITS.members) return { ...event, body: bytes.toJSON() };
-  note(`The body is ${bytes.length} bytes that are no text: it is handed over as raw_body_url, since JSON holds ${LIMITS.members} of them`);
+  note(`The body has ${bytes.length} bytes and is not text: it is passed as raw_body_url, because JSON can hold ${LIMITS.members} bytes`);
   return { ...event, body: { raw_body_url: dataUrl(bytes, trigger.headers["content-type"] ?? "") } };
 }

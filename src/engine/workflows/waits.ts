@@ -52,7 +52,7 @@ export class Waits {
         if (at !== undefined && at <= now) await this.#endThose(now);
         else await clock.sleepUntil(Math.min(at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS), this.#nudge.signal);
       } catch (error) {
-        log.error("steps that waited could not go on, and stay due", { reason: messageOf(error) });
+        log.error("waiting steps could not continue and stay due", { reason: messageOf(error) });
         await clock.sleepUntil(clock.now() + RETRY_MS, this.#nudge.signal);
       }
     }

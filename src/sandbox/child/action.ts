@@ -8,7 +8,6 @@ import { methodOf } from "./instance.ts";
 import { plainResponse, responseOf, streamIn, unsentOf, wholeResponse } from "./response.ts";
 import { jsonText } from "./state.ts";
 
-const NO_WORKFLOW = "there is no workflow around this action";
 const SEND_TIMEOUT_MS = 5000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -55,7 +54,7 @@ export async function callAction(
     await Promise.all(report.sends.map(deliver));
     return isRecord(returned) && HANDED_BACK.has(returned) ? undefined : returned;
   } catch (error) {
-    for (const send of report.sends) if (send.status === undefined && send.problem === undefined) send.problem = "not sent: what sends it has failed";
+    for (const send of report.sends) if (send.status === undefined && send.problem === undefined) send.problem = "not sent: the action failed";
     throw error;
   } finally {
     await watched?.settled();
@@ -127,7 +126,7 @@ function flowTools(call: Call, report: ActionReport, addresses: JsonObject): obj
     (report.flow = context === undefined ? flow : { ...flow, context: plain(context, `$.flow.${String(flow["kind"])}`) });
   const waitOf = (given: unknown, what: string): number | undefined => {
     const ms = millisecondsOf(given, what);
-    if (ms !== undefined && ms > LONGEST_WAIT_MS) call.note(`${what} was given ${ms} ms: a run waits for a year at most, and goes on then`);
+    if (ms !== undefined && ms > LONGEST_WAIT_MS) call.note(`${what} got ${ms} ms: a run waits for a year at most, and then resumes`);
     return ms;
   };
   return {
@@ -137,10 +136,9 @@ function flowTools(call: Call, report: ActionReport, addresses: JsonObject): obj
     rerun: (ms: unknown, context?: unknown, maxRetries: unknown = 10) =>
       pausing(wish({ kind: "rerun", ms: waitOf(ms, "$.flow.rerun"), maxRetries: Math.min(Number(maxRetries), Number.MAX_SAFE_INTEGER), context })),
     trigger: () => {
-      throw new Error(`$.flow.trigger starts another workflow: ${NO_WORKFLOW}`);
+      throw new Error("$.flow.trigger needs the hosted platform");
     },
-    refreshTimeout: () =>
-      call.note("$.flow.refreshTimeout extends nothing here: settings.timeout of a workflow, or --timeout of the server, is how long it may take"),
+    refreshTimeout: () => call.note("$.flow.refreshTimeout has no effect here: settings.timeout of a workflow, or --timeout of the server, sets the timeout"),
   };
 }
 
@@ -148,7 +146,7 @@ function flowTools(call: Call, report: ActionReport, addresses: JsonObject): obj
 function millisecondsOf(ms: unknown, what: string): number | undefined {
   if (ms === undefined || ms === null) return undefined;
   const given = Number(ms);
-  if (Number.isNaN(given) || given < 0) throw new TypeError(`${what} was given ${JSON.stringify(ms)}: a wait is a number of milliseconds, 0 or more`);
+  if (Number.isNaN(given) || given < 0) throw new TypeError(`${what}: expected a number of milliseconds, 0 or more, got ${JSON.stringify(ms)}`);
   return Math.min(Math.ceil(given), Number.MAX_SAFE_INTEGER);
 }
 

@@ -27,7 +27,7 @@ interface EmitsTogether {
 }
 
 const LONGEST_TIME = 200;
-const NOT_WANTED = "the prop does not say customResponse: true, so the client gets the default answer";
+const NOT_WANTED = "the prop has no customResponse: true, so the client gets the default answer";
 
 /** The call that the running code belongs to, also after an await. */
 export const currentCall: AsyncLocalStorage<Call> = new AsyncLocalStorage();
@@ -98,7 +98,7 @@ export class Call {
   /** Only the first response counts; a later one must not throw. `isWanted`: the prop asks for custom responses. */
   respond(response: HttpResponse, isWanted: boolean): void {
     const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
-    if (nothingOf !== undefined) return this.note(`respond did nothing: ${nothingOf}`);
+    if (nothingOf !== undefined) return this.note(`respond had no effect: ${nothingOf}`);
     this.#hasResponded = true;
     void this.#tellResponse(response);
   }
@@ -106,13 +106,13 @@ export class Call {
   /** Nothing is sent before the body's first part exists. An error until then rejects. */
   async respondInParts(head: HttpResponse, parts: AsyncIterator<Uint8Array>, isWanted: boolean): Promise<void> {
     const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
-    if (nothingOf !== undefined) return this.note(`respond did nothing: ${nothingOf}`);
+    if (nothingOf !== undefined) return this.note(`respond had no effect: ${nothingOf}`);
     this.#hasResponded = true;
     const first = await parts.next().catch((error: unknown) => {
       this.#hasResponded = false;
       throw error;
     });
-    if (this.#isFinished) return this.note("respond did nothing: run had ended before its body was read: await it");
+    if (this.#isFinished) return this.note("respond had no effect: run had ended before its body was read: await it");
     await this.#tellResponse(head, true);
     await this.#sendBody(first, parts);
   }
@@ -131,7 +131,7 @@ export class Call {
       }
       await tell("", { isLast: true });
     } catch (error) {
-      await tell("", { isLast: true, problem: "the component could not make the rest of it" });
+      await tell("", { isLast: true, problem: "the component failed before the end of the body" });
       throw error;
     }
   }
@@ -144,11 +144,11 @@ export class Call {
 
   #take(characters: number, what: string): void {
     this.#size += characters;
-    if (this.#size > LIMITS.call) throw new RangeError(`all that one run ${what} may have ${LIMITS.call} characters`);
+    if (this.#size > LIMITS.call) throw new RangeError(`the data that one run ${what} may have ${LIMITS.call} characters`);
   }
 
   #whyNoResponse(): string | undefined {
-    if (this.#hasResponded) return "this run has answered before, and the first answer counts";
+    if (this.#hasResponded) return "only the first response of a run counts";
     return this.#isFinished ? "run had ended" : undefined;
   }
 
@@ -253,10 +253,10 @@ function idOfObject(id: object): unknown {
 
 function ignoredOf(meta: unknown): readonly string[] {
   if (meta === undefined || meta === null) return [];
-  if (!isRecord(meta)) return [`What was said of an event is not used: it is no object: ${shown(meta)}`];
+  if (!isRecord(meta)) return [`Ignored the metadata of an event: expected an object, got ${shown(meta)}`];
   const { name } = meta;
   const isUsable = name === undefined || name === null || typeof name === "string";
-  return isUsable ? [] : [`An event went to no channel of its own: its name is no text: ${shown(name)}`];
+  return isUsable ? [] : [`Ignored the name of an event: expected a string, got ${shown(name)}`];
 }
 
 /** A Date becomes ISO text, so that its number is not mistaken for seconds. An invalid time stays readable text. */

@@ -159,7 +159,7 @@ export class ComponentHost {
 
   #reportVoid(call: Call): void {
     call.state.abandon();
-    const reason = "it had read what a call wrote that was given up";
+    const reason = "it had read a value of a call that was discarded";
     this.#around.tell({ type: "child:done", id: call.id, outcome: { kind: "interrupted", reason }, part: { emits: [], stateChanges: {}, touched: {} } });
   }
 
@@ -228,7 +228,7 @@ export class ComponentHost {
     if (text === undefined || (text.length <= LIMITS.value && !isTooComplex(text))) return text;
     const reason = `returned ${text.length} characters: more than ${LIMITS.value}, or more than ${LIMITS.members} members`;
     if (kind !== "run" && kind !== "hook") throw new RangeError(reason);
-    this.log("system", `What was returned is not kept: ${reason}`);
+    this.log("system", `Dropped the result: ${reason}`);
     return undefined;
   }
 

@@ -27,7 +27,7 @@ export function dataStore(store: string, ask: AskHost): object {
 function ttlOf(ttl: unknown): { readonly ttl?: number } {
   if (ttl === undefined || ttl === null) return {};
   if (typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0) return { ttl };
-  throw new TypeError(`ttl is ${JSON.stringify(ttl)}: it wants a number of seconds, more than 0, or null`);
+  throw new TypeError(`ttl: expected a number of seconds above 0, or null, got ${JSON.stringify(ttl)}`);
 }
 
 /** Throws TypeError when JSON cannot carry the value, and RangeError when it is too large. */

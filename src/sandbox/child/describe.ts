@@ -49,7 +49,7 @@ function plain(value: unknown): unknown {
 export function resolveDefinition(declared: Record<string, unknown>): Record<string, unknown> {
   const { propDefinition, ...own } = declared;
   if (propDefinition === undefined) return own;
-  if (!Array.isArray(propDefinition)) return { ...own, problem: "propDefinition wants [app, name, values?]" };
+  if (!Array.isArray(propDefinition)) return { ...own, problem: "propDefinition: expected [app, name, values?]" };
   const [app, name]: unknown[] = propDefinition;
   const definitions = isRecord(app) && isRecord(app["propDefinitions"]) ? app["propDefinitions"] : {};
   const definition = definitions[String(name)];

@@ -36,7 +36,8 @@ function leadResolver(line: DoorLine, name: string, fixed: RecordType | undefine
     // The second argument of `dns.resolve` is the record type. The other functions take options there.
     const [wanted, options] = fixed === undefined ? [given, undefined] : [fixed, given];
     const type = fixed ?? RECORD_TYPES.find((one) => one === (wanted ?? "A"));
-    if (type === undefined) throw Object.assign(new TypeError(`dns.resolve knows no records ${JSON.stringify(wanted)}`), { code: "ERR_INVALID_ARG_VALUE" });
+    if (type === undefined)
+      throw Object.assign(new TypeError(`dns.resolve does not support records ${JSON.stringify(wanted)}`), { code: "ERR_INVALID_ARG_VALUE" });
     const records = await line.ask({ kind: "resolve", host, type, ttl: isRecord(options) && options["ttl"] === true });
     return type === "SOA" && Array.isArray(records) ? records[0] : records;
   };

@@ -12,7 +12,7 @@ export function threw(thrown: unknown): Outcome {
   try {
     return toldOf(thrown);
   } catch {
-    const message = "something that cannot be shown";
+    const message = "a value that cannot be shown";
     return { kind: "threw", error: { name: "Error", message, stack: `Thrown: ${message}` } };
   }
 }
@@ -115,7 +115,7 @@ function shownValue(value: unknown, most: number): string {
       return cut(inspect(value, { depth: 0, customInspect: false, maxArrayLength: 20, maxStringLength: most, breakLength: Number.POSITIVE_INFINITY }), most);
     return cut(inspect(value, { depth: 2, customInspect: false, maxArrayLength: 20, maxStringLength: most, breakLength: Number.POSITIVE_INFINITY }), most);
   } catch {
-    return "something that cannot be shown";
+    return "a value that cannot be shown";
   }
 }
 
@@ -138,10 +138,10 @@ function whatWasDenied(thrown: unknown): string {
 }
 
 const RULES: Readonly<Record<string, string>> = {
-  ChildProcess: "components may not start programs; --allow-run true lets one, inside the wall: pd update <source or workflow>, or pd run-action",
+  ChildProcess: "components may not start programs. --allow-run true allows it inside the wall: pd update <source or workflow>, or pd run-action",
   WorkerThreads: "components may not start worker threads",
-  FileSystemRead: "components read their own folder and their packages alone",
-  FileSystemWrite: "components write to their own folder alone",
+  FileSystemRead: "components may read only their own folder and packages",
+  FileSystemWrite: "components may write only to their own folder",
   Addons: "components may not load native code unless the server is started with --allow-addons true",
   Inspector: "components may not open a debugger",
   WASI: "components may not use WASI",

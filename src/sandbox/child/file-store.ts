@@ -38,7 +38,7 @@ export class FileStore {
   /** Throws RangeError for a path outside the store. */
   #inside(path: string): string {
     const target = join(this.#root, normalize(path));
-    if (target !== this.#root && !target.startsWith(`${this.#root}/`)) throw new RangeError(`$.files: ${JSON.stringify(path)} leads out of the file store`);
+    if (target !== this.#root && !target.startsWith(`${this.#root}/`)) throw new RangeError(`$.files: ${JSON.stringify(path)} is outside of the file store`);
     return target;
   }
 }

@@ -46,13 +46,13 @@ function closeBackDoors(): void {
 }
 
 function refusal(attempted: string, path: string): Error {
-  const reason = `Cannot ${attempted} ${path}: local sockets of this machine are not for components`;
+  const reason = `Cannot ${attempted} ${path}: components may not use local sockets of this machine`;
   return Object.assign(new Error(reason), { code: "EACCES", address: path });
 }
 
 function guard<Owner extends net.Socket | net.Server>(owner: Owner, name: "connect" | "listen", refuse: (self: Owner, error: Error) => unknown): void {
   const original: unknown = getOwnPropertyDescriptor(owner, name)?.value;
-  if (!isFunction(original)) throw new TypeError(`sockets of this Node have no ${name} of their own`);
+  if (!isFunction(original)) throw new TypeError(`sockets of this Node do not define ${name}`);
   Object.defineProperty(owner, name, {
     value: function (this: Owner, ...given: unknown[]): unknown {
       const { path, rest } = withoutPath(given);

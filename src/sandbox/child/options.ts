@@ -10,7 +10,8 @@ type Component = Record<string, unknown>;
 /** Uses the app's `options` method when an app defines it, otherwise the component's. Throws TypeError when the prop does not exist or has no choices. */
 export async function callOptions(component: Component, instance: Record<string, unknown>, request: OptionsRequest): Promise<unknown> {
   const props = await allProps(component, instance, request.prop);
-  if (!Object.hasOwn(props, request.prop)) throw new TypeError(`there is no prop ${request.prop}: it has ${Object.keys(props).join(", ") || "none"}`);
+  if (!Object.hasOwn(props, request.prop))
+    throw new TypeError(`prop ${request.prop} does not exist: the component has ${Object.keys(props).join(", ") || "none"}`);
   const declared = props[request.prop];
   const prop = isRecord(declared) ? declared : {};
   const resolved = resolveDefinition(prop);
@@ -19,7 +20,7 @@ export async function callOptions(component: Component, instance: Record<string,
   if (typeof options !== "function" && hasRemoteOptions(type)) return remoteOptions({ type, instance, declared: resolved }, prevContext);
   if (type === "sql") return { options: [], context: { dbInfo: await databaseSchema(resolved, { props, instance }) } };
   if (Array.isArray(options)) return page === 0 ? options : [];
-  if (typeof options !== "function") throw new TypeError(`prop ${request.prop} has no choices: it takes any value of its type`);
+  if (typeof options !== "function") throw new TypeError(`prop ${request.prop} has no choices: it accepts any value of its type`);
   const values = await inputValues(prop["propDefinition"], instance);
   const asked = { page, prevContext, ...(query === undefined ? {} : { query }), ...values };
   const found: unknown = await Reflect.apply(options, ownerOf(prop, { props, instance }), [asked]);
@@ -31,7 +32,7 @@ async function databaseSchema(prop: Record<string, unknown>, { props, instance }
   const name = sameApp({ app: slug }, props);
   const app = name === undefined ? undefined : instance[name];
   const getSchema = isRecord(app) ? app["getSchema"] : undefined;
-  if (typeof getSchema !== "function") throw new TypeError(`the app ${String(slug)} cannot tell its tables`);
+  if (typeof getSchema !== "function") throw new TypeError(`the app ${String(slug)} cannot list its tables`);
   return Reflect.apply(getSchema, app, []);
 }
 

@@ -57,7 +57,7 @@ export function headOf(response: unknown): HttpResponse {
 export async function* bodyParts(stream: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void> {
   for await (const part of stream) {
     const bytes = bytesOf(part) ?? (typeof part === "string" ? Buffer.from(part) : undefined);
-    if (bytes === undefined) throw new TypeError(`http.respond: the stream has ${inspect(part, { depth: 0 })} in it, and wants texts and bytes`);
+    if (bytes === undefined) throw new TypeError(`http.respond: expected strings and bytes in the stream, got ${inspect(part, { depth: 0 })}`);
     yield bytes;
   }
 }
@@ -117,15 +117,15 @@ function oddMembersOf({ status, statusCode, headers, body }: Record<string, unkn
   const isEmptied = body instanceof Promise || body instanceof Map || body instanceof Set || body instanceof Error || typeof body === "function";
   return [
     ...(typeof status === "string" && Number.isInteger(Number(status))
-      ? [`respond: the status ${JSON.stringify(status)} is a text, and was sent as the number`]
+      ? [`respond: the status ${JSON.stringify(status)} is a string, and was sent as a number`]
       : []),
-    ...(statusCode !== undefined && status === undefined ? ["respond does not read statusCode: it wants status, and has sent 200"] : []),
-    ...(isNone ? [`respond did not send its headers: it wants an object, not ${inspect(headers, { depth: 0 })}`] : []),
-    ...objects.map(([name]) => `respond sent the header ${JSON.stringify(name)} as [object Object]: it wants a text`),
+    ...(statusCode !== undefined && status === undefined ? ["respond ignored statusCode and sent 200: use status"] : []),
+    ...(isNone ? [`respond did not send the headers: expected an object, got ${inspect(headers, { depth: 0 })}`] : []),
+    ...objects.map(([name]) => `respond sent the header ${JSON.stringify(name)} as [object Object]: expected a string`),
     ...(body instanceof Promise
       ? ["respond: the body is a Promise: await it"]
       : isEmptied
-        ? [`respond: the body is ${inspect(body, { depth: 0 })}, of which JSON shows nothing`]
+        ? [`respond: the body is ${inspect(body, { depth: 0 })}, which is empty as JSON`]
         : []),
   ];
 }
@@ -135,7 +135,7 @@ export function unsentOf(response: unknown): readonly string[] {
   if (response === undefined || response === null) return [];
   if (!isRecord(response) || (Object.keys(response).length > 0 && !MEMBERS.some((name) => name in response)))
     return [
-      `respond sent an empty answer: it wants { status, headers, body }, not ${inspect(response, { depth: 0, maxStringLength: 100, customInspect: false })}`,
+      `respond sent an empty response: expected { status, headers, body }, got ${inspect(response, { depth: 0, maxStringLength: 100, customInspect: false })}`,
     ];
   const ofHeaders = headersIn(response).flatMap(([name, value]) => {
     const reason = name.toLowerCase() === "content-length" ? undefined : whyNotSent(name, value);
@@ -148,9 +148,7 @@ function statusOf(given: unknown): number {
   if (given === undefined || given === null) return 200;
   const status = Number(given);
   if (!Number.isInteger(status) || status < 100 || status > 599) {
-    throw new RangeError(
-      `http.respond: status must be a whole number from 100 to 599, not ${typeof given === "string" ? JSON.stringify(given) : inspect(given)}`,
-    );
+    throw new RangeError(`http.respond: expected a status from 100 to 599, got ${typeof given === "string" ? JSON.stringify(given) : inspect(given)}`);
   }
   return status;
 }

@@ -62,7 +62,7 @@ export class RunFolder {
     const bytes = [...now.values()].reduce((sum, { size }) => sum + size, 0);
     if (bytes > RUN_FILES.bytes)
       throw new RangeError(
-        `all files of one run in /tmp may have ${RUN_FILES.bytes / 2 ** 20} MB together, and these have ${Math.ceil(bytes / 2 ** 20)}: remove what no later step needs`,
+        `the files of one run in /tmp may have ${RUN_FILES.bytes / 2 ** 20} MB, and these have ${Math.ceil(bytes / 2 ** 20)}: remove files that no later step needs`,
       );
     for (const [path, { isFolder, stamp }] of now) {
       if (this.#given.get(path)?.stamp === stamp) continue;
@@ -106,7 +106,7 @@ export class RunFolder {
         } else if (entry.isFile()) {
           const { size, mtimeMs, ctimeMs, mode } = await stat(join(this.path, path));
           found.set(path, { isFolder: false, size, stamp: `${size} ${mtimeMs} ${ctimeMs} ${mode}` });
-        } else note(`/tmp/${path} is neither a file nor a folder, and the steps after this one do not have it`);
+        } else note(`/tmp/${path} is neither a file nor a folder, so later steps do not have it`);
       }
     };
     await look("");

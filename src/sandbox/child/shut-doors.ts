@@ -35,7 +35,7 @@ export function shutDoors(channel: object, way?: string): void {
 }
 
 function refusePrograms(): void {
-  const reason = "components may not start programs; --allow-run true lets one, inside the wall: pd update <source or workflow>, or pd run-action";
+  const reason = "components may not start programs. --allow-run true allows it inside the wall: pd update <source or workflow>, or pd run-action";
   refuseAll(prototypeOf(get(construct(childProcess.ChildProcess, []), "_handle")), reason, ["kill", "spawn"]);
   refuseAll(childProcess, reason, ["spawnSync", "execSync", "execFileSync"]);
 }

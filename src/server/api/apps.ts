@@ -28,7 +28,7 @@ export function appRoutes(engine: Engine): readonly Route[] {
 }
 
 function notFound(app: string): PdError {
-  return new PdError("PD_NOT_FOUND", `Cannot find app "${app}": it is not known, and nothing is published of it`);
+  return new PdError("PD_NOT_FOUND", `Cannot find app "${app}": it is unknown and has no published components`);
 }
 
 function fits(query: string | undefined): (app: App) => boolean {

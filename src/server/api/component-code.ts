@@ -21,7 +21,7 @@ export async function givenCode(engine: Engine, params: CodeParams): Promise<Giv
     return { kind: "code", code: { ...checkCode({ path: component_path, text: component_code, files: component_files }), ...added } };
   }
   if (named === undefined && params.component_url === undefined && packagesAsOf !== undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot use packages_as_of ${packagesAsOf} alone`, { fix: "Give the code as well: its packages are installed anew" });
+    throw new PdError("PD_BAD_INPUT", `Cannot use packages_as_of ${packagesAsOf} without code`, { fix: "Give the code too: its packages are installed again" });
   if (named !== undefined) return namedCode(engine, named, { ...(params.registry === undefined ? {} : { registry: params.registry }), ...added });
   return params.component_url === undefined ? undefined : { kind: "url", url: checkedUrl(params.component_url), ...added };
 }
@@ -73,13 +73,13 @@ export function checkCode({ path, text: content, files: others }: ComponentCode)
 
 function safePath(path: string): string {
   if (path === "" || path.startsWith("/") || path.includes("\0") || path.split("/").includes("..")) {
-    throw new PdError("PD_BAD_INPUT", `Cannot use the path ${JSON.stringify(path)}: it wants a path relative to the component's root`);
+    throw new PdError("PD_BAD_INPUT", `Cannot use the path ${JSON.stringify(path)}: expected a path relative to the component's root`);
   }
   return path;
 }
 
 function checkedUrl(url: string): string {
   if (!/^https?:\/\//.test(url) || parsedAddress(url) === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot fetch ${JSON.stringify(url.slice(0, 200))}: it is no http or https address`);
+    throw new PdError("PD_BAD_INPUT", `Cannot fetch ${JSON.stringify(url.slice(0, 200))}: not an http or https address`);
   return url;
 }

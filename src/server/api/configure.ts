@@ -114,7 +114,7 @@ export function choicesRecord({ options, context, without }: OptionsPage): Choic
     options: options.map((option) => ({ ...option })),
     string_options: options.map(({ value }) => (typeof value === "object" ? JSON.stringify(value) : String(value))),
     context: context ?? null,
-    observations: without.length === 0 ? [] : [{ k: "system", msg: `Asked for while ${without.join(", ")} had no value` }],
+    observations: without.length === 0 ? [] : [{ k: "system", msg: `Listed while ${without.join(", ")} had no value` }],
     errors: [],
   };
 }

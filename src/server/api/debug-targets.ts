@@ -54,7 +54,7 @@ export class ActionDebuggers {
 
   /** Throws PD_BAD_INPUT for a malformed id, and PD_CONFLICT for one in use. */
   target(id: string): DebugTarget {
-    if (!ID.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot debug an action as ${JSON.stringify(id)}: it wants 16 to 64 letters, digits, - and _`);
+    if (!ID.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot debug an action as ${JSON.stringify(id)}: expected 16 to 64 letters, digits, - and _`);
     if (this.#links.has(id)) throw alreadyDebugged(id);
     return {
       title: "an action",
@@ -75,7 +75,7 @@ export class ActionDebuggers {
     requireOwner(caller, "run an action under a debugger");
     const link = this.#links.get(id);
     if (link !== undefined) return link;
-    throw new PdError("PD_NOT_FOUND", `Cannot debug as ${JSON.stringify(id)}: no debugger listens under this id`, { fix: "pd dev <file> --inspect" });
+    throw new PdError("PD_NOT_FOUND", `Cannot debug as ${JSON.stringify(id)}: no debugger has this id`, { fix: "pd dev <file> --inspect" });
   }
 }
 

@@ -39,7 +39,7 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       const { id, slug } = engine.findDeployed(part("id"), "read an event of");
       const seq = seqOf(part("event_id"));
       const [found] = await engine.events.list(id, { limit: 1, beforeSeq: seq + 1, afterSeq: seq - 1 });
-      if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show event ${part("event_id")} of ${slug}: it is not kept, or never was`);
+      if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show event ${part("event_id")} of ${slug}: it was deleted or never existed`);
       return { data: eventRecord(id, found, true) };
     }),
     route(events.emit, async ({ part }) => {

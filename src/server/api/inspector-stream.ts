@@ -65,14 +65,14 @@ function portOf(context: Context): number {
   const text = context.req.query("port") ?? "0";
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new PdError("PD_BAD_INPUT", `Cannot listen on port ${JSON.stringify(text)} for a debugger: a port is a number from 0 to 65535`);
+  throw new PdError("PD_BAD_INPUT", `Cannot listen on port ${JSON.stringify(text)} for a debugger: expected a number from 0 to 65535`);
 }
 
 function rootOf(context: Context, { slug }: DebugTarget): string {
   const root = context.req.query("root");
   if (root === undefined) return `headwater:///${slug}/`;
   if (/^file:\/\/\/([^\s]*\/)?$/.test(root) && URL.canParse(root)) return root;
-  throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(root)} as the folder of the files: it is no file: URL that ends in a slash`);
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(root)} as the folder of the files: expected a file: URL that ends in a slash`);
 }
 
 async function begin({ clock, peers, keepPort }: InspectorPorts, target: DebugTarget, { port, root }: { port: number; root: string }): Promise<Inspection> {

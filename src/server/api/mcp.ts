@@ -45,8 +45,8 @@ const MOST_OF_KEY = 20;
 
 function offerOf({ req }: Context): ReturnType<typeof readOffer> {
   const strange = Object.keys(req.query()).filter((name) => !["actions", "account", "steer"].includes(name));
-  if (strange.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot offer ${strange.join(", ")}: an address of /mcp may say actions, account and steer`);
+  if (strange.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot offer ${strange.join(", ")}: /mcp accepts actions, account and steer`);
   const steer = req.query("steer");
-  if (steer !== undefined && !["true", "false"].includes(steer)) throw new PdError("PD_BAD_INPUT", `Cannot use steer=${steer}: it is true or false`);
+  if (steer !== undefined && !["true", "false"].includes(steer)) throw new PdError("PD_BAD_INPUT", `Cannot use steer=${steer}: expected true or false`);
   return readOffer({ actions: req.queries("actions")?.join(","), accounts: req.queries("account"), steers: steer === "true" });
 }

@@ -29,7 +29,7 @@ async function requestOf(engine: Engine, params: OAuthParams): Promise<OAuthRequ
     const account = await engine.accounts.find(known);
     const { oauth } = account;
     if (oauth === undefined)
-      throw new PdError("PD_BAD_INPUT", `Cannot connect "${known}" by OAuth once more: its credentials were given`, { fix: `pd accounts update ${known}` });
+      throw new PdError("PD_BAD_INPUT", `Cannot connect "${known}" by OAuth again: its credentials were given`, { fix: `pd accounts update ${known}` });
     const again = requestAgain({ ...account, oauth }, await knownApp(account.app));
     return {
       ...again,
@@ -43,13 +43,13 @@ async function requestOf(engine: Engine, params: OAuthParams): Promise<OAuthRequ
   const { client_of: lender } = params;
   const isAnother = clientId !== undefined || clientSecret !== undefined || Object.keys(addresses).length > 0;
   if (lender !== undefined && isAnother)
-    throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: client_of brings the client and its addresses, and others are given");
+    throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: client_of sets the client and its addresses, and others are given too");
   const lent = lender === undefined || app === undefined ? undefined : lentBy(await engine.accounts.find(lender), { app, fields, known: await knownApp(app) });
   const id = clientId ?? lent?.clientId;
   const secret = clientSecret ?? lent?.clientSecret;
   if (app === undefined || id === undefined)
-    throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: app and client_id are wanted", {
-      fix: "Register a client at the provider, and give its id",
+    throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: app and client_id are required", {
+      fix: "Register a client at the provider, and use its id",
     });
   return {
     app,

@@ -11,7 +11,7 @@ export function openApi(engine: Engine, { isLoopback, ...settings }: ApiSettings
     listener(request, response) {
       if (isLoopback && !/^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(request.headers.host ?? "")) {
         response.writeHead(421, { "content-type": "application/json" });
-        response.end(JSON.stringify({ error: `This server does not answer for the host ${JSON.stringify(request.headers.host ?? "")}`, code: "PD_BAD_INPUT" }));
+        response.end(JSON.stringify({ error: `This server does not accept the host ${JSON.stringify(request.headers.host ?? "")}`, code: "PD_BAD_INPUT" }));
         return;
       }
       void listener(request, response);

@@ -12,13 +12,13 @@ interface PlainCall {
 
 /** Calls that do not answer with JSON. */
 const PLAIN_CALLS: readonly PlainCall[] = [
-  { path: "/healthz", summary: "The server lives", type: "text/plain", isOpen: true },
-  { path: "/readyz", summary: "The server takes requests", type: "text/plain", isOpen: true },
-  { path: "/metrics", summary: "Figures in the text format of Prometheus", type: "text/plain" },
-  { path: "/v1/backup", summary: "The whole database as one SQLite file, as it is at one moment; secrets in it are sealed", type: "application/vnd.sqlite3" },
-  { path: "/sse/dc/{id}/emits", summary: "Events of a source as they come; Last-Event-ID resumes", type: "text/event-stream" },
-  { path: "/sources/{id}/sse", summary: "The same at its other address", type: "text/event-stream" },
-  { path: "/sse/dc/{id}/observations", summary: "What a source does: runs, lines, failures", type: "text/event-stream" },
+  { path: "/healthz", summary: "The server is alive", type: "text/plain", isOpen: true },
+  { path: "/readyz", summary: "The server accepts requests", type: "text/plain", isOpen: true },
+  { path: "/metrics", summary: "Metrics in the Prometheus text format", type: "text/plain" },
+  { path: "/v1/backup", summary: "A consistent copy of the database as one SQLite file. Its secrets are sealed", type: "application/vnd.sqlite3" },
+  { path: "/sse/dc/{id}/emits", summary: "Events of a source as they arrive. Last-Event-ID resumes", type: "text/event-stream" },
+  { path: "/sources/{id}/sse", summary: "The same stream at another address", type: "text/event-stream" },
+  { path: "/sse/dc/{id}/observations", summary: "Activity of a source: runs, log lines, failures", type: "text/event-stream" },
 ];
 
 export function openApiDocument(routes: readonly Route[], { version, url }: { version: string; url: string }): JsonObject {
@@ -37,8 +37,8 @@ export function openApiDocument(routes: readonly Route[], { version, url }: { ve
     security: [{ key: [] }],
     paths,
     components: {
-      securitySchemes: { key: { type: "http", scheme: "bearer", description: "The key in the file api-key of PD_HOME, or one of pd keys create" } },
-      responses: { Error: { description: "What is wrong, and what to do", content: jsonContent(error, "output") } },
+      securitySchemes: { key: { type: "http", scheme: "bearer", description: "The key in the file api-key of PD_HOME, or one from pd keys create" } },
+      responses: { Error: { description: "The error, and how to fix it", content: jsonContent(error, "output") } },
     },
   };
 }
@@ -69,7 +69,7 @@ function operation({ tag, summary, params, answer, status, isOpen }: Route, { me
     summary,
     ...(isOpen ? { security: [] } : {}),
     parameters: [...parts, ...(hasBody ? [] : query)],
-    ...(hasBody && query.length > 0 ? { requestBody: { description: "Or as the query, or both", content: jsonContent(params, "input") } } : {}),
+    ...(hasBody && query.length > 0 ? { requestBody: { description: "Or in the query, or both", content: jsonContent(params, "input") } } : {}),
     responses: {
       [String(status)]: { description: "Done", ...(answer === undefined ? {} : { content: jsonContent(answer, "output") }) },
       default: { $ref: "#/components/responses/Error" },

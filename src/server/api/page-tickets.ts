@@ -38,8 +38,8 @@ export class PageTickets {
     const issued = this.#issued.get(ticket);
     this.#issued.delete(ticket);
     if (issued !== undefined && issued.until > this.#clock.now()) return issued.key;
-    throw new PdError("PD_UNAUTHORIZED", "Cannot open the page with this ticket: it was used before, or is older than a minute", {
-      fix: "pd open opens the page anew",
+    throw new PdError("PD_UNAUTHORIZED", "Cannot open the page with this ticket: it was already used or is older than a minute", {
+      fix: "Open the page again with pd open",
     });
   }
 }

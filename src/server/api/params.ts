@@ -31,8 +31,8 @@ async function readBody(context: Context): Promise<JsonObject> {
   if (context.req.method === "GET" || context.req.method === "HEAD") return {};
   const packing = context.req.header("content-encoding") ?? "identity";
   if (packing.toLowerCase() !== "identity")
-    throw new PdError("PD_BAD_CONTENT_TYPE", `Cannot read a body with content-encoding ${JSON.stringify(packing)}: it is not unpacked`, {
-      fix: "Send it as it is, without content-encoding",
+    throw new PdError("PD_BAD_CONTENT_TYPE", `Cannot read a body with content-encoding ${JSON.stringify(packing)}: compressed bodies are not accepted`, {
+      fix: "Send it without content-encoding",
     });
   const body = await readText(context);
   if (body.trim() === "") return {};
@@ -43,14 +43,14 @@ async function readBody(context: Context): Promise<JsonObject> {
     throw new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: a form may have ${MOST_FORM_MEMBERS} members`);
   if (isForm) return Object.fromEntries(new URLSearchParams(body));
   if (!/^(application\/([\w.+-]*\+)?json|text\/plain)\b/i.test(type))
-    throw new PdError("PD_BAD_CONTENT_TYPE", `Cannot read a body of type ${JSON.stringify(type)}: it wants application/json`);
+    throw new PdError("PD_BAD_CONTENT_TYPE", `Cannot read a body of type ${JSON.stringify(type)}: expected application/json`);
   try {
     const value: unknown = JSON.parse(body);
     if (isJsonObject(value)) return value;
   } catch (error) {
     throw new PdError("PD_BAD_JSON", `Cannot read the body as JSON: ${messageOf(error)}${placeOf(error, body)}`);
   }
-  throw new PdError("PD_BAD_JSON", "Cannot use the body: it is JSON, but no object");
+  throw new PdError("PD_BAD_JSON", "Cannot use the body: expected a JSON object");
 }
 
 function tooComplex(): PdError {
@@ -100,7 +100,7 @@ export function seqOf(eventId: string): number {
   const seq = seqOfEventId(eventId);
   if (seq === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(eventId)} as an event id`, {
-      fix: "Give an id as event_summaries shows it, such as 1606511826306-1",
+      fix: "Use an id from event_summaries, such as 1606511826306-1",
     });
   return seq;
 }

@@ -20,8 +20,8 @@ export function referencePage(routes: readonly Route[], version: string): string
   dl { margin: .2rem 0 1rem 1.2rem; } dt { font-weight: 600; } dd { margin: 0 0 .3rem 1rem; }
 </style></head>
 <body><h1>Headwater API <small>${escapedHtml(version)}</small></h1>
-<p>Each call carries <code>Authorization: Bearer &lt;key&gt;</code>. Parameters travel in the query or in a JSON body; every list and record takes
-<code>include</code> and <code>exclude</code>. As a document: <a href="/v1/openapi.json">openapi.json</a>.</p>
+<p>Each call needs <code>Authorization: Bearer &lt;key&gt;</code>. Parameters go in the query or in a JSON body; every list and record accepts
+<code>include</code> and <code>exclude</code>. Machine-readable: <a href="/v1/openapi.json">openapi.json</a>.</p>
 ${sections.join("\n")}
 </body></html>
 `;

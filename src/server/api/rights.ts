@@ -30,7 +30,7 @@ export function callerOf({ req }: Context): Caller {
 export function checkRights(context: Context, { beyondReaders }: Pick<Call<CallAddress, z.ZodObject, undefined>, "beyondReaders">, params: object): void {
   const caller = callers.get(context.req.raw);
   if (caller?.isReadOnly !== true) return;
-  if (beyondReaders === "all") throw refusal(context, caller, "it may change something, or run code");
+  if (beyondReaders === "all") throw refusal(context, caller, "it may change something or run code");
   const wanted = Object.entries(params).find(([name, value]: [string, unknown]) => beyondReaders.includes(name) && value === true);
   if (wanted !== undefined) throw refusal(context, caller, `${wanted[0]} shows secrets`);
 }

@@ -101,7 +101,7 @@ export async function pageOf<Item, Shown>(
   const at = (cursor: string): number => {
     const id = Buffer.from(cursor, "base64").toString();
     const index = items.findIndex((item) => idOf(item) === id);
-    if (index < 0) throw new PdError("PD_BAD_INPUT", `Cannot page from ${JSON.stringify(cursor)}: nothing has this cursor`);
+    if (index < 0) throw new PdError("PD_BAD_INPUT", `Cannot page from ${JSON.stringify(cursor)}: no record has this cursor`);
     return index;
   };
   const end = before === undefined ? items.length : at(before);

@@ -93,7 +93,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   for (const declared of routes) if (!declared.isOpen) mount(app, engine, declared);
   app.use("/v1/backup", async (context, next) => {
     const caller = callerOf(context);
-    if (caller.isReadOnly) throw refusal(context, caller, "a backup has everything");
+    if (caller.isReadOnly) throw refusal(context, caller, "a backup contains all data");
     await next();
   });
   mountBackup(app, settings.backup);

@@ -56,7 +56,7 @@ export function serverRoutes(engine: Engine, { facts, board, rotateSecrets, cloc
 /** Throws PD_BAD_INPUT for an invalid schedule. */
 function nextInstants(given: z.output<typeof server.schedule.params>, now: number): number[] {
   const parsed = parseGivenTimer(given);
-  if (typeof parsed === "string") throw new PdError("PD_BAD_INPUT", `Cannot tell when it would run: ${parsed}`);
+  if (typeof parsed === "string") throw new PdError("PD_BAD_INPUT", `Cannot compute the next runs: ${parsed}`);
   const found: number[] = [];
   for (let at = nextInstant(parsed.schedule, now, now); at !== undefined && found.length < SHOWN_INSTANTS; at = nextInstant(parsed.schedule, now, at))
     found.push(at);

@@ -111,7 +111,7 @@ export async function problemsOf(engine: Engine, shown: readonly LiveSource[], r
     const timers = source.active ? ended.filter(({ sourceId }) => sourceId === source.id) : [];
     const ofTimers = timers.map(({ prop, schedule }) => `its prop ${prop} ${overProblem(schedule)}`);
     const broken = source.active ? unreadable.filter(({ sourceId }) => sourceId === source.id) : [];
-    const ofBroken = broken.map(({ prop, problem }) => `its prop ${prop} does not fire: its timer cannot be read (${problem}); an update plans it anew`);
+    const ofBroken = broken.map(({ prop, problem }) => `its prop ${prop} does not fire: its timer cannot be read (${problem}). An update schedules it again`);
     return [...opened.problems, ...(problems[index] ?? []), ...ofTimers, ...ofBroken];
   });
 }

@@ -22,7 +22,7 @@ export function versionRoutes(engine: Engine): readonly Route[] {
       const { component } = await engine.versions.find(live, numberOf(part("number")));
       const record = (await recordsOf(live)).find(({ number }) => number === numberOf(part("number")));
       const other = await engine.versions.find(live, against ?? live.source.version);
-      if (record === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show version ${part("number")} of ${live.source.slug}: it has gone meanwhile`);
+      if (record === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show version ${part("number")} of ${live.source.slug}: it was just deleted`);
       const files = filesOfCode(component.code);
       const { differenceOf } = await import("../../domain/text-difference.ts");
       return {
@@ -64,7 +64,7 @@ function versionRecords(versions: readonly SourceVersion[], current: number): Ve
 /** Throws PD_BAD_INPUT. */
 function numberOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new PdError("PD_BAD_INPUT", `Cannot find version ${JSON.stringify(text)}: it wants a whole number from 1`);
+  throw new PdError("PD_BAD_INPUT", `Cannot find version ${JSON.stringify(text)}: expected a whole number from 1`);
 }
 
 function packageChanges(before: PackageLock, after: PackageLock): string[] {

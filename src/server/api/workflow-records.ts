@@ -151,9 +151,7 @@ function deletedEmitters(engine: Engine, live: LiveWorkflow, { workflow }: Workf
   return workflow.triggers.flatMap((trigger, index) => {
     const id = ids[index];
     if (trigger.kind !== "events" || id === undefined || engine.isDeployed(id)) return [];
-    return [
-      `${trigger.emitter}, whose events begin its runs, was deleted (${id}): deploy another one, then the workflow once more, or say which one is meant with --source`,
-    ];
+    return [`${trigger.emitter}, whose events start its runs, was deleted (${id}): deploy another one and then the workflow again, or map it with --source`];
   });
 }
 
@@ -164,7 +162,9 @@ async function overSchedules(engine: Engine, live: LiveWorkflow): Promise<readon
   const unreadable = await engine.unreadableTimersOf(triggers);
   return [
     ...over.map(({ schedule }) => `its schedule ${overProblem(schedule)}`),
-    ...unreadable.map(({ problem }) => `a schedule of it does not fire: its timer cannot be read (${problem}); deactivating and activating it plans it anew`),
+    ...unreadable.map(
+      ({ problem }) => `a schedule of it does not fire: its timer cannot be read (${problem}). Deactivate and activate it to schedule it again`,
+    ),
   ];
 }
 

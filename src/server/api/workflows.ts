@@ -117,11 +117,11 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
       return { data: (await kept.runs(kept.find(part("id"), "list runs of"), page)).map((run) => runRecord(run)) };
     }),
     route(workflows.rerunAll, async ({ params: { states, since_ms: since, from }, part }) => {
-      const live = kept.find(part("id"), "run again runs of");
+      const live = kept.find(part("id"), "rerun runs of");
       return { data: (await kept.repeats.rerunAll(live, { states: ["failed"], ...statesOf(states), since, from })).map((run) => runRecord(run)) };
     }),
     route(workflows.rehearse, async ({ params: { states, since_ms: since, from }, part }) => {
-      const live = kept.find(part("id"), "rehearse runs of");
+      const live = kept.find(part("id"), "dry-run runs of");
       const rehearsed = await kept.repeats.rehearseAll(live, { states: ["failed"], ...statesOf(states), since, from });
       return { data: rehearsed.map(rehearsedRecord) };
     }),
@@ -132,7 +132,7 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
       return { data: (await kept.stepsOf(run.id)).map((record) => runStepRecord(record, addressOf)) };
     }),
     route(workflows.rerun, async ({ params: { from, from_changed: isFromChanged = false }, part }) => ({
-      data: runRecord(await kept.repeats.rerun(await kept.findRun(part("id"), "run again"), { from, isFromChanged }), { withEvent: true }),
+      data: runRecord(await kept.repeats.rerun(await kept.findRun(part("id"), "rerun"), { from, isFromChanged }), { withEvent: true }),
     })),
     route(workflows.resume, async ({ params, part }) => {
       const run = await kept.findRun(part("id"), "resume");
@@ -141,8 +141,8 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
     }),
     route(workflows.cancel, async ({ part }) => {
       const run = await kept.findRun(part("id"), "cancel");
-      if (hasEnded(run)) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has ${run.state} already`, { fix: `pd runs ${run.id}` });
-      await kept.cancel(run, "it was cancelled by hand");
+      if (hasEnded(run)) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has already ended (${run.state})`, { fix: `pd runs ${run.id}` });
+      await kept.cancel(run, "it was cancelled manually");
       return shown(run.id);
     }),
   ];
@@ -155,7 +155,7 @@ function statesOf(given: z.output<typeof workflows.runs.params>["states"]): { st
   return {
     states: names.map((name) => {
       const found = STATES.find((state) => state === name);
-      if (found === undefined) throw new PdError("PD_BAD_INPUT", `Cannot look for runs that are ${JSON.stringify(name)}: they are ${STATES.join(", ")}`);
+      if (found === undefined) throw new PdError("PD_BAD_INPUT", `Cannot list runs that are ${JSON.stringify(name)}: expected one of ${STATES.join(", ")}`);
       return found;
     }),
   };
@@ -166,7 +166,7 @@ async function deployedFiles(engine: Engine, { files, template_id: template, ste
   if (template === undefined) throw new PdError("PD_BAD_INPUT", "Cannot deploy a workflow: neither files nor template_id is given");
   if (template.startsWith("tch_"))
     throw new PdError("PD_BAD_INPUT", `Cannot deploy from ${template}: templates of the hosted platform cannot be read from outside`, {
-      fix: "Give files, or the id of a workflow of this server as template_id",
+      fix: "Use files, or a workflow of this server as template_id",
     });
   const copied = await engine.workflows.files(engine.workflows.find(template, "copy workflow"));
   const { withWishes } = await import("../../domain/workflow/template.ts");

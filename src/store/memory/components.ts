@@ -64,7 +64,7 @@ function memorySaved(shelves: Shelves): Pick<ComponentStore, SavedVerbs> {
 /** Throws PD_CONFLICT when another source has the slug, even one still being deployed. */
 function claimSlug({ sources }: Shelves, { id, slug }: DeployedComponent): void {
   const isTaken = [...sources.values()].some(({ source }) => source.slug === slug && source.id !== id);
-  if (isTaken) throw new PdError("PD_CONFLICT", `Cannot take the slug "${slug}": another source has it`);
+  if (isTaken) throw new PdError("PD_CONFLICT", `Cannot use the slug "${slug}": another source has it`);
 }
 
 type DeployVerbs = "beginDeploy" | "finishDeploy" | "dropUnfinished" | "beginChange" | "endChange" | "giveUpVersion" | "swap" | "deleteSource";
@@ -147,7 +147,7 @@ function memorySources(
   const { components, sources } = shelves;
   const stored = ({ source }: KeptSource): StoredSource => {
     const component = components.get(source.componentId);
-    if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot read ${source.slug}: its code ${source.componentId} is gone`);
+    if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot read ${source.slug}: its code ${source.componentId} no longer exists`);
     return { outline: outlineOf(source), source, provenance: provenanceOf(component) };
   };
   return {

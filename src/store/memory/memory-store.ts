@@ -35,7 +35,7 @@ export function memoryStore(shelves: Shelves): Store {
     ...memoryWorkflows(shelves),
     shrink: async () => 0,
     copyTo: async (target) => {
-      throw new PdError("PD_BAD_INPUT", `Cannot copy to ${target}: what is kept in memory has no file`);
+      throw new PdError("PD_BAD_INPUT", `Cannot copy to ${target}: an in-memory store has no file`);
     },
     close: async () => {},
   };
@@ -142,7 +142,7 @@ function memoryKeys(shelves: Shelves): KeyStore {
   return {
     async saveKey(key) {
       if (shelves.keys.some(({ name }) => name === key.name))
-        throw new PdError("PD_CONFLICT", `Cannot make a key named ${JSON.stringify(key.name)}: there is one already`);
+        throw new PdError("PD_CONFLICT", `Cannot create a key named ${JSON.stringify(key.name)}: it already exists`);
       shelves.keys.push(key);
     },
     async deleteKey(idOrName) {
@@ -180,7 +180,7 @@ function memoryDataStores({ dataStores }: Shelves): DataStoreStore {
         .toSorted(([a], [b]) => (a < b ? -1 : 1)),
     async setDataStoreValue(store, key, { value, now, ...expiry }) {
       const found = dataStores.get(store);
-      if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot set ${JSON.stringify(key)}: there is no data store "${store}"`);
+      if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot set ${JSON.stringify(key)}: the data store "${store}" does not exist`);
       for (const [name, kept] of found.values) if (!isThere(kept, now)) found.values.delete(name);
       found.values.set(key, { value: parseJson(JSON.stringify(value)) ?? null, ...expiry });
     },
@@ -201,7 +201,7 @@ function memoryRegistries(shelves: Shelves): RegistryStore {
     listRegistries: async () => [...shelves.registries],
     async saveRegistry(registry) {
       if (shelves.registries.some(({ name }) => name === registry.name))
-        throw new PdError("PD_CONFLICT", `Cannot add registry "${registry.name}": the name is taken; --name gives it another`);
+        throw new PdError("PD_CONFLICT", `Cannot add registry "${registry.name}": the name is in use; choose another with --name`);
       shelves.registries.push(registry);
     },
     async deleteRegistry(name) {
@@ -215,7 +215,7 @@ function memoryRegistries(shelves: Shelves): RegistryStore {
 function memoryAccounts({ accounts }: Shelves): AccountStore {
   const checkName = ({ id, app, name }: { id: string; app: string; name: string }): void => {
     const isTaken = [...accounts.values()].some((other) => other.id !== id && other.app === app && other.name === name);
-    if (isTaken) throw new PdError("PD_CONFLICT", `Cannot keep an account of ${app} as ${JSON.stringify(name)}: another has this name`);
+    if (isTaken) throw new PdError("PD_CONFLICT", `Cannot store an account of ${app} as ${JSON.stringify(name)}: another account has this name`);
   };
   return {
     async saveAccount(account) {

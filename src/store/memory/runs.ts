@@ -226,7 +226,7 @@ function owned({ sources }: Shelves, id: DeployedId, fence: number): KeptSource 
 }
 
 function stale(id: DeployedId): PdError {
-  return new PdError("PD_NOT_STORED", `Cannot store a run of ${id}: it is gone, or another process has taken it over`);
+  return new PdError("PD_NOT_STORED", `Cannot store a run of ${id}: it no longer exists, or another process owns it`);
 }
 
 function addEvents(kept: KeptSource, events: NewEvents, { invocationId, at }: Origin): readonly Event[] {

@@ -10,7 +10,7 @@ const STEP = 100;
 
 export function writeStep({ runs }: Shelves, { run, record, recording }: StepCommit): void {
   const kept = runs.get(run.id);
-  if (kept === undefined) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${run.id}: the run is gone`);
+  if (kept === undefined) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${run.id}: the run no longer exists`);
   note(kept, record);
   if (recording !== undefined) (kept.recordings ??= new Map()).set(record.path, recording);
   noteRun(kept, run);

@@ -22,7 +22,7 @@ export function accountWrites(db: Database): AccountWrites {
   const remove = db.prepare("delete from accounts where id = ?");
   const checkName = ({ id, app, name }: AccountContent): void => {
     if (row(namesake.get(app, name, id)) !== undefined)
-      throw new PdError("PD_CONFLICT", `Cannot keep an account of ${app} as ${JSON.stringify(name)}: another has this name`);
+      throw new PdError("PD_CONFLICT", `Cannot store an account of ${app} as ${JSON.stringify(name)}: another account has this name`);
   };
   return {
     saveAccount(account) {

@@ -169,7 +169,7 @@ function sourceUpdater(db: Database): (source: DeployedComponent) => void {
 function slugClaimer(db: Database): (source: DeployedComponent) => void {
   const taken = db.prepare("select 1 from deployed_components where slug = ? and id <> ?");
   return ({ id, slug }) => {
-    if (taken.get(slug, id) !== undefined) throw new PdError("PD_CONFLICT", `Cannot take the slug "${slug}": another source has it`);
+    if (taken.get(slug, id) !== undefined) throw new PdError("PD_CONFLICT", `Cannot use the slug "${slug}": another source has it`);
   };
 }
 

@@ -32,7 +32,7 @@ export function dataStoreWrites(db: Database): DataStoreWrites {
     setDataStoreValue(store, key, { value, expiresAt, now }) {
       expire.run(store, now);
       if (set.run(key, JSON.stringify(value), expiresAt ?? null, store).changes === 0)
-        throw new PdError("PD_NOT_FOUND", `Cannot set ${JSON.stringify(key)}: there is no data store "${store}"`);
+        throw new PdError("PD_NOT_FOUND", `Cannot set ${JSON.stringify(key)}: the data store "${store}" does not exist`);
     },
     setDataStoreExpiry: (store, key, expiresAt) => setExpiry.run(expiresAt ?? null, store, key).changes > 0,
     deleteDataStoreValue: (store, key) => removeValue.run(store, key).changes > 0,

@@ -42,7 +42,7 @@ export function eventWriter(db: Database) {
   return (sourceId: DeployedId, events: readonly NewEvent[], origin: { invocationId: InvocationId; at: number }): Event[] => {
     staged.drop(sourceId);
     const advanced = row(advance.get(events.length, sourceId));
-    if (advanced === undefined) throw new PdError("PD_NOT_STORED", `Cannot store events of ${sourceId}: it is gone`);
+    if (advanced === undefined) throw new PdError("PD_NOT_STORED", `Cannot store events of ${sourceId}: it no longer exists`);
     const stored = storedEvents(events, Number(advanced["last_seq"]) - events.length + 1, origin);
     for (const { seq, channel, dedupeId = null, summary = null, ts = null, payload } of stored)
       insert.run(sourceId, seq, origin.at, channel, dedupeId, summary, ts, origin.invocationId, payload);

@@ -14,7 +14,7 @@ export function keyWrites(db: Database): KeyWrites {
   const drop = db.prepare("delete from api_keys where id = ? or name = ?");
   return {
     saveKey({ id, name, hash, isReadOnly, createdAt }) {
-      if (row(named.get(name)) !== undefined) throw new PdError("PD_CONFLICT", `Cannot make a key named ${JSON.stringify(name)}: there is one already`);
+      if (row(named.get(name)) !== undefined) throw new PdError("PD_CONFLICT", `Cannot create a key named ${JSON.stringify(name)}: it already exists`);
       insert.run(id, name, hash, isReadOnly ? 1 : 0, createdAt);
     },
     deleteKey: (idOrName) => drop.run(idOrName, idOrName).changes > 0,

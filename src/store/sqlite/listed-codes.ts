@@ -63,7 +63,7 @@ class ListedCode implements Provenance {
   known(isShared = true): Provenance {
     if (this.#known !== undefined) return this.#known;
     const row = this.#read(this.#id);
-    if (row === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot tell what the code ${this.#id} declares: it is gone`);
+    if (row === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot read what the code ${this.#id} declares: it no longer exists`);
     try {
       this.#known = this.#provenanceOf(row, isShared);
     } catch (error) {

@@ -38,7 +38,7 @@ export class MaintenanceClient {
   /** Throws PD_FAILED. */
   async usage(): Promise<readonly KindUsage[]> {
     const { usage, damage, error = damage } = await this.#ask({ task: "usage" });
-    if (usage === undefined) throw new PdError("PD_FAILED", `Cannot tell what the database takes up: ${error ?? "its thread said nothing"}`);
+    if (usage === undefined) throw new PdError("PD_FAILED", `Cannot measure the database: ${error ?? "its thread returned no answer"}`);
     return usage;
   }
 
@@ -73,5 +73,5 @@ function replyOf(worker: Worker, task: MaintenanceTask): Promise<MaintenanceRepl
 }
 
 function cannotLookAfter(reason: string, fix?: unknown): PdError {
-  return new PdError("PD_FAILED", `Cannot look after the database: ${reason}`, typeof fix === "string" ? { fix } : {});
+  return new PdError("PD_FAILED", `Cannot maintain the database: ${reason}`, typeof fix === "string" ? { fix } : {});
 }

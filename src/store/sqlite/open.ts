@@ -96,7 +96,7 @@ function unusable(path: string, error: unknown): PdError {
   // The file itself is sound.
   if (code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR") || code === "SQLITE_READONLY" || code === "SQLITE_CANTOPEN")
     return new PdError("PD_NOT_STORED", `Cannot open the database ${path} for writing: ${messageOf(error)} (${code})`, {
-      fix: "Free disk space under PD_HOME and look whether it may be written to, then start again; nothing was changed",
+      fix: "Free disk space under PD_HOME and check that it is writable, then restart; nothing was changed",
       cause: error,
     });
   return new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
@@ -147,7 +147,7 @@ export function newestRevision(migrationsFolder: string): number {
 export function requireKnownRevision(db: Database, newest: number): number {
   const applied = Number(db.pragma("user_version"));
   if (applied <= newest) return applied;
-  throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.path}: its schema has revision ${applied}, this version knows ${newest}`);
+  throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.path}: its schema has revision ${applied}, but this version supports up to ${newest}`);
 }
 
 function migrate(db: Database, folder: string, onRevision: Opening["onRevision"]): void {

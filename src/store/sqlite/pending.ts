@@ -30,7 +30,7 @@ export function pendingWrites(db: Database): PendingWrites {
 }
 
 function sourceGone(id: DeployedId): PdError {
-  return new PdError("PD_NOT_STORED", `Cannot store a request of ${id}: the source was deleted`, { fix: "Send it to a source that is there" });
+  return new PdError("PD_NOT_STORED", `Cannot store a request of ${id}: the source was deleted`, { fix: "Send it to an existing source" });
 }
 
 type PendingReads = Pick<RunStore, "listPending">;

@@ -18,7 +18,7 @@ export function registryWrites(db: Database): RegistryWrites {
   const remove = db.prepare("delete from registries where name = ?");
   return {
     saveRegistry({ name, kind, location }) {
-      if (taken.get(name) !== undefined) throw new PdError("PD_CONFLICT", `Cannot add registry "${name}": the name is taken; --name gives it another`);
+      if (taken.get(name) !== undefined) throw new PdError("PD_CONFLICT", `Cannot add registry "${name}": the name is in use; choose another with --name`);
       insert.run(name, kind, location);
     },
     deleteRegistry: (name) => remove.run(name).changes > 0,

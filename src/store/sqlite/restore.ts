@@ -24,7 +24,7 @@ export interface Restored {
 export async function restoreDatabase(backup: string, path: string, { now, newest }: { now: number; newest: number }): Promise<Restored> {
   // Opening a pipe would block.
   if ((await stat(backup).catch(() => undefined))?.isFile() === false)
-    throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is no file`, { details: {} });
+    throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is not a file`, { details: {} });
   const { commits, ...counts } = judge(backup, newest);
   const draft = `${path}.restoring`;
   await copyDatabase(backup, draft);
@@ -81,7 +81,7 @@ function judge(backup: string, newest: number): Pick<Restored, "sources" | "work
     return { sources: deployed("dc"), workflows: deployed("p"), events: count(EVENTS), commits };
   } catch (error) {
     if (error instanceof PdError) throw error;
-    throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is no backup of this program: ${messageOf(error)}`, { cause: error, details: {} });
+    throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is not a backup of this program: ${messageOf(error)}`, { cause: error, details: {} });
   } finally {
     db.close();
   }

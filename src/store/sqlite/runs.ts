@@ -94,7 +94,7 @@ export function stateWrites(db: Database): StateWrites {
     },
     writeState(id, changes, fence) {
       const isOwner = fence === undefined ? disown.run(id).changes > 0 : owned.get(id, fence) !== undefined;
-      if (!isOwner) throw new PdError("PD_NOT_STORED", `Cannot write the state of ${id}: it is gone, or another process has taken it over`);
+      if (!isOwner) throw new PdError("PD_NOT_STORED", `Cannot write the state of ${id}: it no longer exists, or another process owns it`);
       writeState(id, changes);
     },
     writeActionState: stateWriter(db, "action_state"),

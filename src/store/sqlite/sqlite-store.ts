@@ -113,8 +113,8 @@ interface Opened {
 async function openWatched(settings: WriterSettings): Promise<Opened> {
   const { path, clock, signal, mustExist, onUnchecked } = settings;
   if (mustExist && !existsSync(path))
-    throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is missing, though this home was used before`, {
-      fix: "Put the file back, or restore a backup (pd restore <file>); to begin with nothing, choose another folder with --home",
+    throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is missing, but this home was used before`, {
+      fix: "Put the file back, or restore a backup (pd restore <file>); to start empty, choose another folder with --home",
     });
   const writer = await WriterClient.start({ ...settings, openInline: () => openInline(path, clock) });
   const maintenance = new MaintenanceClient({ entry: settings.maintenanceEntry, path });

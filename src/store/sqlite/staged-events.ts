@@ -67,5 +67,5 @@ export function stagedEvents(db: Database): StagedEvents {
 }
 
 export function overtaken(sourceId: DeployedId): PdError {
-  return new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceId}: it is gone, or another process has taken it over`);
+  return new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceId}: it no longer exists, or another process owns it`);
 }

@@ -34,7 +34,7 @@ export function stepWriter(db: Database): (step: TravellingStep) => void {
   const writeRecord = recordWriter(db);
   const keepRecording = db.prepare(KEEP_RECORDING);
   return ({ runId, run, record, recording }) => {
-    if (!writeRecord(runId, record)) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${runId}: the run is gone`);
+    if (!writeRecord(runId, record)) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${runId}: the run no longer exists`);
     if (recording !== undefined) keepRecording.run(record.path, recording, runId);
     updateRun.run(...run);
   };

@@ -43,10 +43,10 @@ export class Witness {
   lost(database: string, found: number, acknowledged: number): PdError {
     const what =
       found === 0
-        ? "it is missing or empty, though there was one"
-        : `it ends with commit ${found}, and ${acknowledged} were acknowledged: the end of its write-ahead log is missing, or an older copy lies in its place`;
+        ? "it is missing or empty, but it existed before"
+        : `it ends with commit ${found}, but ${acknowledged} were acknowledged: the end of its write-ahead log is missing, or an older copy replaced it`;
     return new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${database}: ${what}`, {
-      fix: `Put the database back with its -wal file, or restore a backup (pd restore <file>). To go on with what is there, remove ${this.#path}`,
+      fix: `Put the database back with its -wal file, or restore a backup (pd restore <file>). To continue with the current data, remove ${this.#path}`,
     });
   }
 }

@@ -130,7 +130,7 @@ export class WriterClient {
   }
 
   #send<Value>(request: Omit<WriteRequest, "id">, { isUrgent } = { isUrgent: true }): Promise<Value> {
-    if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }));
+    if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Restart the server" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
       this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false, write: request.values[0] });
@@ -190,7 +190,7 @@ export class WriterClient {
     if (batch.length > 1) return batch.forEach((request) => this.#post([request]));
     for (const { id, values } of batch) {
       this.#disowned.add(values[0]);
-      this.#take(id)?.reject(new PdError("PD_FAILED", `Cannot write to the database: what is to be written cannot be handed over: ${messageOf(error)}`));
+      this.#take(id)?.reject(new PdError("PD_FAILED", `Cannot write to the database: the value cannot be sent to its thread: ${messageOf(error)}`));
     }
   }
 
@@ -229,8 +229,8 @@ export class WriterClient {
     for (const { end, isSent } of this.#waiting.values())
       end?.reject(
         isSent
-          ? new PdError("PD_IN_DOUBT", `Cannot tell whether it is written to the database: ${this.#reason}`)
-          : new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }),
+          ? new PdError("PD_IN_DOUBT", `Cannot confirm a write to the database: ${this.#reason}`)
+          : new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Restart the server" }),
       );
     this.#waiting.clear();
   }

@@ -199,7 +199,7 @@ export class Writer {
 
   #refuseDisowned(write: unknown): void {
     const disowned = this.#disowned.refuses(write);
-    if (disowned !== undefined) throw new PdError("PD_NOT_STORED", `Cannot store a run of ${disowned}: one before it could not be stored`);
+    if (disowned !== undefined) throw new PdError("PD_NOT_STORED", `Cannot store a run of ${disowned}: an earlier run could not be stored`);
   }
 
   #performAlone(request: WriteRequest): WriteReply {
@@ -264,7 +264,7 @@ export function errorText(error: unknown): WriteError {
   if (isDamage(error)) return damaged(messageOf(error));
   const message = `Cannot write to the database: ${messageOf(error)} (${codeOf(error)})`;
   if (codeOf(error)?.startsWith("SQLITE_BUSY") === true)
-    return { code: "PD_NOT_STORED", message, fix: "End what else writes to it, such as a shell of SQLite, and try again" };
+    return { code: "PD_NOT_STORED", message, fix: "Stop other programs that write to it, such as the SQLite shell, and retry" };
   return isDiskProblem(error) ? { code: "PD_NOT_STORED", message } : { code: "PD_FAILED", message: messageOf(error) };
 }
 

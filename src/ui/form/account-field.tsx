@@ -33,7 +33,7 @@ export function AccountField({ id, prop, value, set, isDisabled, describedBy, is
         {accounts.map(({ id: own, name, healthy }) => (
           <option key={own} value={own}>
             {name}
-            {healthy ? "" : " (does not work)"}
+            {healthy ? "" : " (not working)"}
           </option>
         ))}
       </select>

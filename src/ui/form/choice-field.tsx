@@ -55,9 +55,9 @@ export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: Json
       {chosen.length > 0 && (
         <div class="row wrap">
           {chosen.map((one) => (
-            <button key={JSON.stringify(one)} type="button" class="button" disabled={isDisabled} onClick={() => choose(one)} title="Take it away">
+            <button key={JSON.stringify(one)} type="button" class="button" disabled={isDisabled} onClick={() => choose(one)} title="Remove">
               {labelOf(one, choices)} <span aria-hidden="true">×</span>
-              <span class="visually-hidden">take it away</span>
+              <span class="visually-hidden">remove</span>
             </button>
           ))}
         </div>
@@ -106,7 +106,7 @@ export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: Json
           })}
           {loading.isLoading && (
             <li class="muted" style={{ padding: "4px 10px" }}>
-              Asking the component…
+              Loading choices…
             </li>
           )}
           {!loading.isLoading && loading.next !== undefined && (

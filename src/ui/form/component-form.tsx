@@ -38,7 +38,7 @@ export function ComponentForm({ form, act, head, children, ...fields }: Componen
       {error !== undefined && <Problem error={error} />}
       {Object.keys(problems).length > 0 && (
         <p class="note bad" role="alert">
-          Something is missing or not taken: the fields above say what.
+          Some values are missing or not valid. See the fields above.
         </p>
       )}
       {refusal !== undefined && <Problem error={refusal} />}

@@ -101,9 +101,9 @@ function ByFields({ app, fields, onConnected, onOther }: ByFieldsProps) {
       </div>
       {fields.length === 0 && (
         <div class="field">
-          <label for="account-field">Name of its field</label>
+          <label for="account-field">Name of the field</label>
           <input id="account-field" class="input mono" value={own} onInput={({ currentTarget }) => setOwn(currentTarget.value)} />
-          <p class="muted">Nothing tells what accounts of this app consist of: the component's code does.</p>
+          <p class="muted">The fields of this app's accounts are not known. See the component's code.</p>
         </div>
       )}
       {shown.map((field) => (
@@ -126,7 +126,7 @@ function ByFields({ app, fields, onConnected, onOther }: ByFieldsProps) {
       {error !== undefined && <Problem error={error} />}
       <div class="row end wrap">
         <button type="button" class="button" onClick={onOther}>
-          Sign in by OAuth instead
+          Sign in with OAuth instead
         </button>
         <button type="submit" class="button filled">
           Connect
@@ -182,11 +182,9 @@ function SignIn({ app, field, fields, wantsHttps, isKnownProvider, onOther }: Si
       }}
     >
       <p>
-        Make a client at the provider with this redirect address, and give its id and secret: <code>{redirect}</code>
+        Create a client at the provider with this redirect address, and enter its id and secret: <code>{redirect}</code>
       </p>
-      {wantsHttps && location.protocol === "http:" && (
-        <p class="note attention">This provider wants an address that begins with https; this page's does not.</p>
-      )}
+      {wantsHttps && location.protocol === "http:" && <p class="note attention">This provider requires an https address. This page has none.</p>}
       {asked.map(({ name, isSecret, isOptional }) => (
         <div class="field" key={name}>
           <label for={`oauth-${name}`}>

@@ -22,9 +22,9 @@ interface Connected {
 /** Leaves the page. Throws the server's errors. */
 export async function beginOAuth(client: Client, params: Parameters<Client["accounts"]["startOAuth"]>[0], field?: string): Promise<void> {
   const step = await client.accounts.startOAuth(params);
-  if (step.url === undefined || step.flow_id === undefined) throw new Error("The provider wants nobody to sign in");
+  if (step.url === undefined || step.flow_id === undefined) throw new Error("The provider does not require a sign-in");
   const url = new URL(step.url);
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw new Error(`Cannot go to ${step.url}: it is not an http or https address`);
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw new Error(`Cannot open ${step.url}: not an http or https address`);
   const kept: Kept = { flow: step.flow_id, state: url.searchParams.get("state"), from: here(), ...(field === undefined ? {} : { field }) };
   sessionStorage.setItem(KEPT, JSON.stringify(kept));
   location.assign(url.href);
@@ -36,7 +36,7 @@ export async function finishOAuth(client: Client): Promise<{ account: Account | 
   const { flow, state, from, field }: Partial<Kept> = JSON.parse(text ?? "{}");
   // Any site can link here, so only the answer to a flow of this tab is accepted.
   if (flow === undefined || from === undefined || new URLSearchParams(location.search).get("state") !== state)
-    throw new Error("This address answers no sign-in that was begun in this window");
+    throw new Error("This address does not belong to a sign-in from this window");
   sessionStorage.removeItem(KEPT);
   const { account } = await client.accounts.resumeOAuth(flow, { callback_url: location.href });
   if (account !== undefined && field !== undefined) sessionStorage.setItem(CONNECTED, JSON.stringify({ account: account.id, from, field } satisfies Connected));

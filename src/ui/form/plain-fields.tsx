@@ -15,15 +15,13 @@ export function TextField({ id, prop, value, set, isDisabled, describedBy, isWro
         disabled={isDisabled}
         aria-invalid={isWrong}
         aria-describedby={describedBy}
-        placeholder={
-          isKept ? (value === null ? "taken away once it is saved" : "kept; type to replace it") : prop.default === undefined ? "" : String(prop.default)
-        }
+        placeholder={isKept ? (value === null ? "removed when you save" : "set; type to replace it") : prop.default === undefined ? "" : String(prop.default)}
         value={typeof value === "string" ? value : ""}
         onInput={({ currentTarget }) => set(currentTarget.value === "" ? undefined : currentTarget.value)}
       />
       {isKept && prop.optional === true && value !== null && !isDisabled && (
         <button type="button" class="button" onClick={() => set(null)}>
-          Take it away
+          Remove
         </button>
       )}
     </span>
@@ -78,7 +76,7 @@ export function ListField({ id, prop, value, set, isDisabled, describedBy, isWro
       disabled={isDisabled}
       aria-invalid={isWrong}
       aria-describedby={describedBy}
-      placeholder="One entry a line"
+      placeholder="One entry per line"
       value={text}
       onInput={({ currentTarget }) => {
         setText(currentTarget.value);
@@ -102,14 +100,14 @@ export function JsonField({ id, value, set, isDisabled, describedBy, isWrong, is
         disabled={isDisabled}
         aria-invalid={isWrong || !isJson}
         aria-describedby={describedBy}
-        placeholder={isKept ? "kept; JSON replaces it" : "JSON"}
+        placeholder={isKept ? "set; JSON replaces it" : "JSON"}
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
           set(currentTarget.value.trim() === "" ? undefined : textAsJson(currentTarget.value));
         }}
       />
-      {!isJson && <p class="muted">It is no JSON, and taken as a text</p>}
+      {!isJson && <p class="muted">Not JSON: used as text</p>}
     </>
   );
 }

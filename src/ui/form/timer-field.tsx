@@ -50,7 +50,7 @@ export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWr
         )}
         {isCron && (
           <>
-            <label for={zoneId}>Zone</label>
+            <label for={zoneId}>Time zone</label>
             <input
               id={zoneId}
               class="input"

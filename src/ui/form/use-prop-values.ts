@@ -94,9 +94,7 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
 }
 
 function textsOf({ problems }: BadProps): Record<string, string> {
-  return Object.fromEntries(
-    problems.map(({ prop, problem, isMissing }) => [prop, isMissing === true ? "This has to be given" : (problem ?? "This is not taken")]),
-  );
+  return Object.fromEntries(problems.map(({ prop, problem, isMissing }) => [prop, isMissing === true ? "Required" : (problem ?? "Not valid")]));
 }
 
 export function named(props: readonly Prop[], values: JsonObject): JsonObject {

@@ -64,7 +64,7 @@ function AccountList() {
       {accounts === undefined && error === undefined && <Waiting />}
       {accounts?.length === 0 && (
         <Empty title="No accounts yet">
-          <p>An account holds credentials for an app. Components use it by its name and never see where it is kept.</p>
+          <p>An account stores credentials for an app. Components use it by name and never see where it is stored.</p>
         </Empty>
       )}
       {accounts !== undefined && accounts.length > 0 && (
@@ -119,7 +119,7 @@ function Row({ account, users, reload }: { account: Account; users: readonly Sou
         </span>
         {error !== undefined && <span class="problem">{error}</span>}
       </span>
-      <StateMark tone={healthy ? "good" : "bad"}>{healthy ? "works" : "does not work"}</StateMark>
+      <StateMark tone={healthy ? "good" : "bad"}>{healthy ? "working" : "not working"}</StateMark>
       {mayChange && (
         <span class="row wrap">
           <button type="button" class="button" onClick={() => void test()}>
@@ -137,7 +137,7 @@ function Row({ account, users, reload }: { account: Account; users: readonly Sou
       )}
       {isDeleting && (
         <ConfirmByName title={`Delete ${name}?`} name={name} verb="Delete" onClose={() => setDeleting(false)} onConfirm={() => void remove()}>
-          {users.length === 0 ? "Its credentials are gone then." : `${users.map((source) => source.name).join(", ")} cannot run without it.`}
+          {users.length === 0 ? "Its credentials will be deleted." : `${users.map((source) => source.name).join(", ")} cannot run without it.`}
         </ConfirmByName>
       )}
     </li>

@@ -19,7 +19,7 @@ type ActionRun = Awaited<ReturnType<ReturnType<typeof useClient>["actions"]["run
 export function ActionsPage() {
   const mayChange = useMayChange();
   const [key, setKey] = useQuery("key");
-  if (!mayChange) return <Empty title="This key may only read: it runs nothing" />;
+  if (!mayChange) return <Empty title="This key is read-only: it cannot run actions" />;
   const code: CodeParams = { key };
   return (
     <div class="content">
@@ -70,9 +70,9 @@ function RunForm({ code, described }: { code: CodeParams; described: DescribedRe
 
 function Result({ run }: { run: ActionRun }) {
   return (
-    <section class="panel padded stack" aria-label="What it did">
+    <section class="panel padded stack" aria-label="Result">
       <div class="row wrap">
-        <StateMark tone={run.outcome === "returned" ? "good" : "bad"}>{run.outcome === "returned" ? "done" : run.outcome}</StateMark>
+        <StateMark tone={run.outcome === "returned" ? "good" : "bad"}>{run.outcome === "returned" ? "succeeded" : run.outcome}</StateMark>
         <span>{typeof run.exports["$summary"] === "string" ? run.exports["$summary"] : run.message}</span>
         <span class="muted">{duration(run.duration_ms)}</span>
       </div>
@@ -81,16 +81,16 @@ function Result({ run }: { run: ActionRun }) {
           <pre>{run.error.stack}</pre>
         </div>
       )}
-      <h3>What it exports</h3>
-      <JsonTree value={run.exports} label="what it exports" />
+      <h3>Exports</h3>
+      <JsonTree value={run.exports} label="exports" />
       {run.ret !== undefined && (
         <>
-          <h3>What it returned</h3>
-          <JsonTree value={run.ret} label="what it returned" />
+          <h3>Return value</h3>
+          <JsonTree value={run.ret} label="return value" />
         </>
       )}
       <h3>Log</h3>
-      <LogLines lines={run.os} none="It logged nothing" />
+      <LogLines lines={run.os} none="No log lines" />
     </section>
   );
 }

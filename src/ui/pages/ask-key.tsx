@@ -15,7 +15,7 @@ export function AskKey({ error: first, onOpen }: { error?: unknown; onOpen: (ses
           openWith(key.trim()).then(onOpen, setError);
         }}
       >
-        <h1>Headwater wants your key</h1>
+        <h1>Headwater needs your key</h1>
         <p>
           <code>pd open</code> in a terminal on the server's machine opens this page with its key. On a shared server, use the key that you were given.
         </p>

@@ -36,7 +36,7 @@ export function ChooseCode({ onKey, onUrl, onCode }: ChooseProps) {
   return (
     <>
       <h1>New source</h1>
-      <div class="tabs" role="group" aria-label="Where its code comes from">
+      <div class="tabs" role="group" aria-label="Origin of the code">
         {WAYS.map(({ by: name, label }) => (
           <button key={name} type="button" class={`button ${way === name ? "" : "plain"}`} aria-pressed={way === name} onClick={() => setWay(name)}>
             {label}
@@ -62,10 +62,10 @@ function AddressForm({ named, onUrl }: { named: string; onUrl: (url: string) => 
         onUrl(url);
       }}
     >
-      <AddressField label="Address of raw code" value={url} onInput={setUrl} />
+      <AddressField label="Address of the code" value={url} onInput={setUrl} />
       <div>
         <button type="submit" class="button filled">
-          Go on
+          Continue
         </button>
       </div>
     </form>
@@ -93,7 +93,7 @@ function PasteForm({ isShown, onCode }: { isShown: boolean; onCode: (code: strin
       </div>
       <div>
         <button type="button" class="button filled" onClick={() => onCode(text)}>
-          Go on
+          Continue
         </button>
       </div>
     </div>

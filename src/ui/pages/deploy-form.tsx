@@ -27,7 +27,7 @@ export function DeployForm({ code, described }: { code: CodeParams; described: D
   const head = (
     <>
       <DescribedHead described={described} />
-      {!isSource && <p class="note attention">This is an {described.component_type}: it is run on the page Actions, and not deployed.</p>}
+      {!isSource && <p class="note attention">This is an {described.component_type}. Run it on the page Actions; it cannot be deployed.</p>}
       <div class="field">
         <label for="source-name">
           Name <span class="muted">(optional)</span>

@@ -21,7 +21,7 @@ export function NewSourcePage() {
   const [text, setText] = useState(() => (by === "code" ? readDraft()?.code.component_code : undefined));
   // Any site can link here, so a URL is fetched only after the user has confirmed it.
   const [agreed, setAgreed] = useState<string>();
-  if (!mayChange) return <Empty title="This key may only read: it deploys nothing" />;
+  if (!mayChange) return <Empty title="This key is read-only: it cannot deploy" />;
   const code = codeOf({ text, key, url: url === agreed ? url : "" });
   const back = (): void => {
     dropDraft();

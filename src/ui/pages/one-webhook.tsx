@@ -46,7 +46,7 @@ export function OneWebhook({ id }: { id: string }) {
       {reason !== undefined && <p class="note attention">{reason}</p>}
       <Subscriptions webhook={webhook} />
       <h2>Deliveries</h2>
-      <Deliveries listener={{ kind: "webhook", id }} none="Nothing was delivered yet: it gets the events of what it is subscribed to" />
+      <Deliveries listener={{ kind: "webhook", id }} none="No deliveries yet: it gets the events of its subscriptions" />
     </div>
   );
 }
@@ -62,13 +62,13 @@ function Verbs({ webhook, reload }: { webhook: Webhook; reload: () => void }) {
   const test = (): Promise<void> =>
     telling(async () => {
       const { status, duration_ms: took, error } = await client.webhooks.test(id, {});
-      tell(error === undefined ? `It answered ${status ?? "?"} in ${duration(took)}` : `It did not take it: ${error}`);
+      tell(error === undefined ? `Status ${status ?? "?"} in ${duration(took)}` : `Test failed: ${error}`);
     });
   const setActive = (next: boolean): Promise<void> =>
     telling(async () => {
       await client.webhooks.update(id, { active: next });
       reload();
-      tell(next ? "It gets events again" : "It gets no more events", () => void setActive(!next));
+      tell(next ? "Activated" : "Deactivated", () => void setActive(!next));
     });
   return (
     <span class="row wrap">
@@ -93,7 +93,7 @@ function Verbs({ webhook, reload }: { webhook: Webhook; reload: () => void }) {
           onClose={() => setOpen(undefined)}
           onConfirm={() => void telling(async () => (await client.webhooks.delete(id), go("/webhooks")), `Deleted ${url}`)}
         >
-          Its subscriptions and deliveries go with it.
+          Its subscriptions and deliveries will be deleted too.
         </ConfirmByName>
       )}
     </span>
@@ -117,11 +117,11 @@ function Subscriptions({ webhook }: { webhook: Webhook }) {
     telling(async () => {
       await client.subscriptions.delete({ emitter_id: emitter, listener_id: webhook.id, event_name: from });
       reload();
-      tell("Subscribed no more", () => void subscribe(emitter, from));
+      tell("Unsubscribed", () => void subscribe(emitter, from));
     });
   return (
     <section class="stack tight">
-      <h2>Gets the events of</h2>
+      <h2>Subscriptions</h2>
       <div class="row wrap">
         {subscriptions.map(({ emitter_id: emitter, event_name: from }) => (
           <span class="state" key={emitter + from}>
@@ -132,7 +132,7 @@ function Subscriptions({ webhook }: { webhook: Webhook }) {
                 type="button"
                 class="button plain icon"
                 style={{ minHeight: "18px", width: "18px" }}
-                aria-label={`Do not get the events of ${emitter}${from === "" ? "" : ` on ${from}`}`}
+                aria-label={`Unsubscribe from ${emitter}${from === "" ? "" : ` on ${from}`}`}
                 onClick={() => void remove(emitter, from)}
               >
                 ×
@@ -140,7 +140,7 @@ function Subscriptions({ webhook }: { webhook: Webhook }) {
             )}
           </span>
         ))}
-        {subscriptions.length === 0 && <span class="muted">nobody yet</span>}
+        {subscriptions.length === 0 && <span class="muted">none yet</span>}
         {mayChange && sources.length > 0 && (
           <>
             <input

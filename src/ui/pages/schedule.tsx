@@ -45,7 +45,7 @@ export function SchedulePage() {
       {error !== undefined && sources === undefined && <Problem error={error} onRetry={reload} />}
       {sources === undefined && error === undefined && <Waiting />}
       {sources !== undefined && planned.length === 0 && (
-        <Empty title={query === "" ? "No source has a timer" : "No timer fits the search"}>
+        <Empty title={query === "" ? "No timers" : "No timers match"}>
           <p>
             A prop of the type <code>$.interface.timer</code> gives a source one. <Link href="/sources/new">Deploy a source</Link>
           </p>
@@ -108,7 +108,7 @@ function Row({ source, timer, last }: RowProps) {
           <span class="muted">never</span>
         ) : (
           <StateMark tone={last.outcome === "returned" ? "good" : "bad"}>
-            {last.outcome === "returned" ? "done" : last.outcome} <Ago at={last.started_at_ms} />
+            {last.outcome === "returned" ? "succeeded" : last.outcome} <Ago at={last.started_at_ms} />
           </StateMark>
         )}
       </td>

@@ -69,7 +69,7 @@ function SourceList() {
       {error !== undefined && sources === undefined && <Problem error={error} onRetry={reload} />}
       {sources === undefined && error === undefined && <Waiting />}
       {sources?.length === 0 && <NoSources />}
-      {sources !== undefined && sources.length > 0 && shown.length === 0 && <Empty title="No source fits the search" />}
+      {sources !== undefined && sources.length > 0 && shown.length === 0 && <Empty title="No sources match" />}
       {shown.length > 0 && <SourceTable sources={shown} activity={activity} />}
       {sources !== undefined && sources.length > MOST_SHOWN && shown.length === MOST_SHOWN && (
         <p class="muted">

@@ -18,11 +18,11 @@ export function Checkup() {
       <div class="row wrap">
         <h2>Check</h2>
         {wrong.length === 0 ? (
-          <StateMark tone="good">all is well</StateMark>
+          <StateMark tone="good">no problems</StateMark>
         ) : (
           <StateMark tone={wrong.some(({ level }) => level === "bad") ? "bad" : "attention"}>{plural(wrong.length, "finding")}</StateMark>
         )}
-        <span class="muted">as pd doctor tells it</span>
+        <span class="muted">from pd doctor</span>
       </div>
       {wrong.map(({ level, about, text, fix }) => (
         <div class={`note ${level}`} key={`${about} ${text}`}>
@@ -32,7 +32,7 @@ export function Checkup() {
           {fix !== undefined && <span class="muted">{fix}</span>}
         </div>
       ))}
-      {well.length > 0 && <p class="muted">Well: {well.join(", ")}</p>}
+      {well.length > 0 && <p class="muted">OK: {well.join(", ")}</p>}
     </section>
   );
 }

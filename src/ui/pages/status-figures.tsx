@@ -37,9 +37,9 @@ export function Figures() {
         <section class="panel padded stack tight" key={name}>
           <h2>{name}</h2>
           <p class="row">
-            <strong class="figure">{(counts.at(-1) ?? 0).toFixed(1)}</strong> <span class="muted">a second</span>
+            <strong class="figure">{(counts.at(-1) ?? 0).toFixed(1)}</strong> <span class="muted">per second</span>
             <span class="grow" />
-            <Sparkline counts={counts} label={`${name} a second, lately`} />
+            <Sparkline counts={counts} label={`${name} per second`} />
           </p>
           <p class="muted">
             {total.toLocaleString("en")} since the start, {more}
@@ -47,7 +47,7 @@ export function Figures() {
         </section>
       ))}
       <section class="panel padded stack tight">
-        <h2>Takes up</h2>
+        <h2>Memory</h2>
         <p>
           <strong class="figure">{bytes(value.memory_bytes)}</strong> <span class="muted">memory of the server</span>
         </p>

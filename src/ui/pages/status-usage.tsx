@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 60_000;
 const COLUMNS: readonly Column[] = [
   { title: "Kind" },
   { title: "On disk", isNumber: true },
-  { title: "Kept", isNumber: true },
+  { title: "Stored", isNumber: true },
   { title: "At most", hide: "narrow" },
 ];
 
@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   state: "State of sources, data stores",
   code: "Code and its versions",
   other: "Everything else",
-  free: "Free in the file, used next",
+  free: "Free, used next",
 };
 
 export function UsageTable({ sources }: { sources: number }) {
@@ -33,16 +33,16 @@ export function UsageTable({ sources }: { sources: number }) {
   const { keeps, kinds, folders, free_bytes: free, total_bytes: total } = usage;
   const days = `${keeps.days.toLocaleString("en")} days`;
   const most: Partial<Record<Kind, string>> = {
-    events: `${keeps.events.toLocaleString("en")} a source, ${days}`,
-    runs: `${keeps.invocations.toLocaleString("en")} a source, ${days}`,
-    deliveries: `${keeps.invocations.toLocaleString("en")} a listener, ${days}`,
+    events: `${keeps.events.toLocaleString("en")} per source, ${days}`,
+    runs: `${keeps.invocations.toLocaleString("en")} per source, ${days}`,
+    deliveries: `${keeps.invocations.toLocaleString("en")} per listener, ${days}`,
   };
   const budget: Partial<Record<Kind, number>> = { events: keeps.events * sources, runs: keeps.invocations * sources };
   return (
     <section class="stack tight">
       <h2>On disk</h2>
       <p class="muted">
-        {bytes(free)} of {bytes(total)} are free. Flags of the server say what is kept: <code>--keep-events</code>, <code>--keep-invocations</code>,{" "}
+        {bytes(free)} of {bytes(total)} are free. Server flags limit what is stored: <code>--keep-events</code>, <code>--keep-invocations</code>,{" "}
         <code>--keep-days</code>.
       </p>
       <Table columns={COLUMNS}>

@@ -19,12 +19,12 @@ export function StatusPage() {
     <div class="content">
       <div class="row wrap">
         <h1>Status</h1>
-        {status.damage === undefined ? <StateMark tone="good">runs</StateMark> : <StateMark tone="bad">damaged</StateMark>}
+        {status.damage === undefined ? <StateMark tone="good">running</StateMark> : <StateMark tone="bad">damaged</StateMark>}
       </div>
       {status.damage !== undefined && (
         <p class="note bad" role="alert">
-          The database is damaged: {status.damage}. Nothing is written any more. <code>pd backup</code> saves what can be read, <code>pd restore</code> brings a
-          backup back.
+          The database is damaged: {status.damage}. It is no longer written. <code>pd backup</code> saves what can be read, <code>pd restore</code> restores a
+          backup.
         </p>
       )}
       <Checkup />
@@ -53,12 +53,12 @@ export function StatusPage() {
         <dt>Home</dt>
         <dd class="mono">{status.home}</dd>
         <dt>Secret key</dt>
-        <dd>{{ keyring: "in the keyring of the machine", file: "in a file of the home", environment: "in a variable" }[status.secret_key]}</dd>
+        <dd>{{ keyring: "in the machine's keyring", file: "in a file of the home", environment: "in a variable" }[status.secret_key]}</dd>
         <dt>Database</dt>
         <dd>{status.database}</dd>
-        <dt>Components are enclosed by</dt>
+        <dt>Sandbox</dt>
         <dd>{status.sandbox === "wall" ? "the wall: namespaces, a filter of system calls, limits" : "the belt: Node's permission model"}</dd>
-        <dt>Components reach</dt>
+        <dt>Component network</dt>
         <dd>{status.component_network === "open" ? "any network" : "the public network, neither this machine nor its own network"}</dd>
       </dl>
     </div>

@@ -46,7 +46,7 @@ function StoreList() {
       {value?.length === 0 && (
         <Empty title="No data stores yet">
           <p>
-            Components share values in one. A prop of the type <code>data_store</code> names it.
+            Components share values in a data store. A prop of the type <code>data_store</code> names it.
           </p>
         </Empty>
       )}
@@ -127,7 +127,7 @@ function OneStore({ name }: { name: string }) {
         <KeyValues
           values={value}
           notes={Object.fromEntries(Object.entries(expiries).map(([key, at]) => [key, `until ${absoluteTime(at, false)}`]))}
-          none="It is empty"
+          none="No keys"
           isReadOnly={!mayChange}
           set={async (key, next) => {
             await client.dataStores.set(name, key, { value: next });
@@ -141,7 +141,7 @@ function OneStore({ name }: { name: string }) {
       )}
       {isDeleting && (
         <ConfirmByName title={`Delete ${name}?`} name={name} verb="Delete" onClose={() => setDeleting(false)} onConfirm={() => void remove()}>
-          All its values are gone then.
+          All its values will be deleted.
         </ConfirmByName>
       )}
     </div>

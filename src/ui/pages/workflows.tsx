@@ -15,7 +15,7 @@ const COLUMNS: readonly Column[] = [
   { title: "Name" },
   { title: "State" },
   { title: "Trigger", hide: "narrow" },
-  { title: "Going on", isNumber: true },
+  { title: "Running", isNumber: true },
   { title: "Waiting", isNumber: true, hide: "narrow" },
   { title: "Succeeded", isNumber: true, hide: "medium" },
   { title: "Failed", isNumber: true },
@@ -45,7 +45,7 @@ function NoWorkflows() {
   const command = "pd init workflow hello && pd dev hello";
   return (
     <Empty title="No workflows yet">
-      <p>A workflow is a folder of steps that an event goes through. Deploy one from a terminal:</p>
+      <p>A workflow is a folder of steps that process an event. Deploy one from a terminal:</p>
       <code>{command}</code>
       <CopyButton text={command} />
     </Empty>
@@ -67,7 +67,7 @@ function Row({ workflow }: { workflow: Workflow }) {
       <td>
         <StateMark tone={active ? "good" : "plain"}>{active ? "active" : "inactive"}</StateMark>
       </td>
-      <td class="hide-narrow cut">{triggers.length === 0 ? "by hand" : triggers.map(triggerText).join(", ")}</td>
+      <td class="hide-narrow cut">{triggers.length === 0 ? "manual" : triggers.map(triggerText).join(", ")}</td>
       <td class="number">{runs.running}</td>
       <td class="hide-narrow number">{runs.waiting}</td>
       <td class="hide-medium number">{runs.succeeded}</td>

@@ -19,7 +19,7 @@ export function Agreement({ of: key, to, onRefuse, children }: AgreementProps) {
         Load <bdi>{key}</bdi>?
       </h1>
       <p>
-        The address of this page asks for the component <code>{key}</code>, to {to}. The server would fetch it from its registries and run its code to read what
+        The address of this page requests the component <code>{key}</code>, to {to}. The server would fetch it from its registries and run its code to read what
         it declares. Nothing has been fetched.
       </p>
       <div class="row">

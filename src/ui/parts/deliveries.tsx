@@ -33,7 +33,7 @@ export function Deliveries({ listener: { kind, id }, none }: DeliveriesProps) {
     telling(async () => {
       await (kind === "webhook" ? client.deliveries.retryWebhook(id, {}) : client.deliveries.retrySource(id, {}));
       reload();
-    }, "All that has failed, or waits, is delivered again");
+    }, "Retrying all failed and pending deliveries");
   if (error !== undefined && value === undefined) return <Problem error={error} onRetry={reload} />;
   if (value === undefined) return <Waiting />;
   return (
@@ -100,7 +100,7 @@ function Detail({ id, onRetried }: { id: string; onRetried: () => void }) {
       <div class="row wrap">
         {value.next_attempt_at_ms !== undefined && (
           <span>
-            Tried again <Until at={value.next_attempt_at_ms} />
+            Next attempt <Until at={value.next_attempt_at_ms} />
           </span>
         )}
         <span class="grow" />
@@ -121,8 +121,8 @@ function Detail({ id, onRetried }: { id: string; onRetried: () => void }) {
           {answer !== undefined && answer !== "" && <pre>{answer}</pre>}
         </div>
       ))}
-      <h3>What is sent ({bytes(JSON.stringify(value.event).length)})</h3>
-      <JsonTree value={value.event} label="what is sent" />
+      <h3>Payload ({bytes(JSON.stringify(value.event).length)})</h3>
+      <JsonTree value={value.event} label="payload" />
     </div>
   );
 }

@@ -55,13 +55,13 @@ export function ConfirmByName({ title, name, verb, children, onConfirm, onClose 
         <div>{children}</div>
         <div class="field">
           <label for={id}>
-            Type <code>{name}</code> to go on
+            Type <code>{name}</code> to confirm
           </label>
           <input id={id} class="input" autocomplete="off" spellcheck={false} value={typed} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
         </div>
         <div class="row end">
           <button type="button" class="button" onClick={onClose}>
-            Keep it
+            Cancel
           </button>
           <button type="submit" class="button danger" disabled={typed !== name}>
             {verb}

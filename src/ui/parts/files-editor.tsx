@@ -75,12 +75,12 @@ export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBas
       </div>
       {newer !== undefined && isChanged && !isSaving && (
         <div class="note attention row wrap" role="alert">
-          <span class="grow">Other code was put in its place meanwhile: version {newer.version} runs.</span>
+          <span class="grow">The code was replaced while you edited it: version {newer.version} is running.</span>
           <button type="button" class="button" onClick={() => onBase(newer, true)}>
-            Load it, without my changes
+            Load it and discard my changes
           </button>
           <button type="button" class="button" onClick={() => onBase({ ...newer, files: base.files }, false)}>
-            Go on with mine
+            Keep my changes
           </button>
         </div>
       )}
@@ -98,7 +98,7 @@ export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBas
         />
       </div>
       <p class="muted">
-        {mayChange ? "Ctrl S saves: what runs is the new code. Esc, then Tab leaves the editor." : "This key may only read."} {children}
+        {mayChange ? "Ctrl S saves and runs the new code. Esc, then Tab leaves the editor." : "This key is read-only."} {children}
       </p>
     </div>
   );

@@ -38,7 +38,7 @@ export function KeyValues({ values, notes = {}, none, isReadOnly, set, remove }:
         )}
       </div>
       {entries.length === 0 ? (
-        <Empty title={query === "" ? none : "No key fits the search"} />
+        <Empty title={query === "" ? none : "No keys match"} />
       ) : (
         <Table columns={COLUMNS}>
           {entries.map(([key, value]) => (
@@ -119,7 +119,7 @@ function Editor({ given, value, isReadOnly, set, onClose }: EditorProps) {
             value={text}
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
-          {parsed === undefined && text !== "" && <p class="problem">This is no JSON value; a text wants quotes</p>}
+          {parsed === undefined && text !== "" && <p class="problem">Not a JSON value: put text in quotes</p>}
         </div>
         {error !== undefined && <Problem error={error} />}
         <div class="row end">

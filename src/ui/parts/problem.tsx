@@ -17,7 +17,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
         <CopyButton text={report.filter((part) => part !== "").join("\n")} label="Copy for a report" />
         {onRetry !== undefined && (
           <button type="button" class="button" onClick={onRetry}>
-            Try again
+            Retry
           </button>
         )}
       </p>

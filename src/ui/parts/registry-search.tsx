@@ -30,9 +30,9 @@ export function RegistrySearch({ type, placeholder, onChoose }: RegistrySearchPr
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Waiting />}
       {value?.data.length === 0 && (
-        <Empty title={words === "" ? `The registries have no ${type} yet` : "Nothing fits the search"}>
+        <Empty title={words === "" ? `The registries have no ${type} yet` : "No results"}>
           <p>
-            Components are found by words of their name, key or description. <code>pd registry list</code> shows where they are looked for.
+            Search for words of the name, key or description. <code>pd registry list</code> shows the registries.
           </p>
         </Empty>
       )}

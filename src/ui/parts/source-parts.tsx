@@ -28,7 +28,7 @@ export function TriggerOf({ source, hasCopy = false }: { source: Source; hasCopy
         )}
       </span>
     );
-  if (endpoint === undefined) return <span class="muted">by hand</span>;
+  if (endpoint === undefined) return <span class="muted">manual</span>;
   return (
     <span class="row">
       <span class="muted" title={endpoint}>

@@ -14,10 +14,10 @@ export function Health({ webhook }: { webhook: Webhook }) {
       </span>
     );
   const { failing_since_ms: since } = webhook;
-  if (since === undefined) return <StateMark tone="good">takes them</StateMark>;
+  if (since === undefined) return <StateMark tone="good">delivering</StateMark>;
   return (
     <StateMark tone="bad">
-      fails since <Ago at={since} />
+      failing since <Ago at={since} />
     </StateMark>
   );
 }
@@ -33,7 +33,7 @@ export function Secret({ title, webhook, onClose }: { title: string; webhook: We
       </p>
       <div class="row end">
         <button type="button" class="button filled" onClick={onClose}>
-          I have it
+          Done
         </button>
       </div>
     </Dialog>

@@ -40,7 +40,7 @@ export function CodeTab({ source, reload }: TabProps) {
       component_files: others,
       if_version: base.version,
     });
-    tell(`Saved: version ${after.version} runs`, () => void client.sources.rollback(source.id, {}).then(reload));
+    tell(`Saved: version ${after.version} is running`, () => void client.sources.rollback(source.id, {}).then(reload));
     return { ...base, componentId: after.component_id, version: after.version, files };
   };
   return (

@@ -26,7 +26,7 @@ export function ConfigurationTab({ source, reload }: TabProps) {
     await client.sources.update(source.id, { configured_props: named(props, changed) });
     reset();
     reload();
-    tell("Saved: the source runs with the new values");
+    tell("Saved: the source uses the new values");
   };
   return (
     <ComponentForm form={form} act={save} keptSecrets={secretsOf(source)} isDisabled={!mayChange}>
@@ -45,10 +45,10 @@ export function ConfigurationTab({ source, reload }: TabProps) {
               </button>
               {isChanged && (
                 <button type="button" class="button" onClick={reset}>
-                  Leave it as it was
+                  Discard changes
                 </button>
               )}
-              {isChanged && <span class="muted">Not saved yet</span>}
+              {isChanged && <span class="muted">Unsaved changes</span>}
             </div>
           )}
         </>

@@ -30,10 +30,10 @@ export function EventsTab({ source }: TabProps) {
   return (
     <div class="stack snug">
       <div class="row wrap">
-        <SearchField label="Search events" placeholder="Search in what is loaded" width={240} value={query} onInput={setQuery} />
+        <SearchField label="Search events" placeholder="Search loaded events" width={240} value={query} onInput={setQuery} />
         <FilterField label="Channel" width={160} value={channel} onChange={setChannel} />
         <span class="muted">
-          {shown.length} loaded{hasOlder ? ", older ones by scrolling" : ""}
+          {shown.length} loaded{hasOlder ? "; scroll for older ones" : ""}
         </span>
       </div>
       {error !== undefined && <Problem error={error} onRetry={loadOlder} />}
@@ -143,7 +143,7 @@ function Chosen({ source, id, onBack, onDeleted }: ChosenProps) {
         )}
         {metadata.ts !== undefined && (
           <>
-            <dt>Its own time</dt>
+            <dt>Event time</dt>
             <dd>
               <At at={metadata.ts} />
             </dd>
@@ -177,18 +177,18 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
       await client.events.delete(source.id, { ...range, ...(channel === "" ? {} : { event_name: channel }) });
       onDeleted(isGone);
     }, "Deleted");
-  const emitAgain = (): Promise<void> => telling(() => client.events.emit(source.id, event.id), "Emitted once more, as a new event");
+  const emitAgain = (): Promise<void> => telling(() => client.events.emit(source.id, event.id), "Emitted again as a new event");
   const save = (): void => {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([`${JSON.stringify(event.event, null, 2)}\n`], { type: "application/json" }));
     link.download = `${source.name_slug}-${event.id}.json`;
     link.click();
     URL.revokeObjectURL(link.href);
-    tell(`Saved; pd run ${source.name_slug} --event ${link.download} runs it with it`);
+    tell(`Saved. To run it: pd run ${source.name_slug} --event ${link.download}`);
   };
   return (
     <>
-      <Menu label="Do">
+      <Menu label="Actions">
         <button type="button" class="button plain" onClick={() => void copyText(JSON.stringify(event.event, null, 2))}>
           Copy
         </button>
@@ -204,7 +204,7 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
               Emit again
             </button>
             <button type="button" class="button plain" onClick={() => void remove({ start_id: event.id, end_id: event.id }, ({ id }) => id === event.id)}>
-              Delete it
+              Delete
             </button>
             <button type="button" class="button plain" onClick={() => setDeleting(true)}>
               Delete a range…
@@ -240,7 +240,7 @@ function DeleteRange({ last, channel, onClose, onDelete }: DeleteRangeProps) {
   const [from, setFrom] = useState("");
   const [to, setTo] = useState(last);
   const bounds = [
-    { label: "From the event (empty: the oldest)", value: from, set: setFrom, isRequired: false },
+    { label: "From the event (default: the oldest)", value: from, set: setFrom, isRequired: false },
     { label: "To the event", value: to, set: setTo, isRequired: true },
   ];
   return (
@@ -252,7 +252,7 @@ function DeleteRange({ last, channel, onClose, onDelete }: DeleteRangeProps) {
           onDelete(from, to);
         }}
       >
-        <p>Both ends go as well{channel === "" ? "" : `; only events of ${channel} do`}. Nothing brings them back.</p>
+        <p>Includes both ends{channel === "" ? "" : `; only events of ${channel}`}. This cannot be undone.</p>
         {bounds.map(({ label, value, set, isRequired }) => (
           <label class="field" key={label}>
             {label}
@@ -268,7 +268,7 @@ function DeleteRange({ last, channel, onClose, onDelete }: DeleteRangeProps) {
         ))}
         <div class="row end">
           <button type="button" class="button" onClick={onClose}>
-            Keep them
+            Cancel
           </button>
           <button type="submit" class="button danger">
             Delete

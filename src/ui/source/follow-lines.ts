@@ -55,7 +55,7 @@ function gapBefore([first]: readonly Line[]): Line {
   return {
     k: "system",
     ts: first?.ts ?? Date.now(),
-    msg: "This page was cut off for a while. What a run printed meanwhile may be missing here; its own log has it once it has ended.",
+    msg: "The connection was interrupted. Lines that a run printed in between may be missing here; its own log has them after its end.",
   };
 }
 

@@ -36,9 +36,9 @@ export function LogsTab({ source }: TabProps) {
         <SearchField label="Filter lines" placeholder="Filter" width={240} value={query} onInput={setQuery} />
         <Select label="Level" choices={LEVELS} value={level} onChange={setLevel} />
         <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-          {isPaused ? "Go on" : "Pause"}
+          {isPaused ? "Resume" : "Pause"}
         </button>
-        <span class="muted">{isPaused ? "The picture stands still; nothing is lost" : "Live"}</span>
+        <span class="muted">{isPaused ? "Paused; no lines are lost" : "Live"}</span>
       </div>
       <div
         ref={list}
@@ -52,7 +52,7 @@ export function LogsTab({ source }: TabProps) {
           isAtEnd.current = currentTarget.scrollHeight - currentTarget.scrollTop - currentTarget.clientHeight < 40;
         }}
       >
-        {shown.length === 0 ? <Empty title="Nothing was logged yet" /> : shown.map((line, index) => <LogLine key={`${line.ts}-${index}`} line={line} />)}
+        {shown.length === 0 ? <Empty title="No log lines yet" /> : shown.map((line, index) => <LogLine key={`${line.ts}-${index}`} line={line} />)}
       </div>
     </div>
   );

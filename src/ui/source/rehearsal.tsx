@@ -18,22 +18,22 @@ export function Rehearsal({ id, attempt }: { id: string; attempt: number }) {
   if (value === undefined) return <Waiting />;
   const { before, after, state } = value;
   return (
-    <section class="panel padded stack" aria-label="With today's code">
+    <section class="panel padded stack" aria-label="Dry run with the current code">
       <p>
         <strong>{sentenceOf(value)}</strong>
       </p>
-      <p class="muted">Nothing of this was kept. What the code asks of others was asked for real.</p>
+      <p class="muted">Nothing was stored. Requests to third parties were real.</p>
       <div class="compared">
-        <h3>Then{before.version === undefined ? "" : `, version ${before.version}`}</h3>
-        <h3>Today, version {after.version}</h3>
+        <h3>Recorded{before.version === undefined ? "" : `, version ${before.version}`}</h3>
+        <h3>Current code, version {after.version}</h3>
         <Outcome outcome={before.outcome} message={before.message} />
         <Outcome outcome={after.outcome} message={`${after.message}, ${duration(after.duration_ms)}`} />
         {pairs(before.events, after.events).map(([left, right], index) => (
           <Pair key={index} left={left} right={right} />
         ))}
-        <span>answer: {before.status ?? "none of its own"}</span>
+        <span>status: {before.status ?? "none"}</span>
         <span class={before.status === after.status ? "" : "differs"}>
-          answer: {after.status ?? "none of its own"} {after.body !== undefined && <code class="cut">{after.body.slice(0, 200)}</code>}
+          status: {after.status ?? "none"} {after.body !== undefined && <code class="cut">{after.body.slice(0, 200)}</code>}
         </span>
       </div>
       {after.error !== undefined && <pre class="note bad">{after.error.stack}</pre>}
@@ -58,8 +58,8 @@ export function Rehearsal({ id, attempt }: { id: string; attempt: number }) {
           </div>
         </>
       )}
-      <h3>Log of today</h3>
-      <LogLines lines={after.logs} none="It logged nothing" />
+      <h3>Log of the dry run</h3>
+      <LogLines lines={after.logs} none="No log lines" />
     </section>
   );
 }
@@ -67,7 +67,7 @@ export function Rehearsal({ id, attempt }: { id: string; attempt: number }) {
 function Outcome({ outcome, message }: { outcome: string; message: string }) {
   return (
     <span class="row">
-      <StateMark tone={outcome === "returned" ? "good" : "bad"}>{outcome === "returned" ? "done" : outcome}</StateMark>
+      <StateMark tone={outcome === "returned" ? "good" : "bad"}>{outcome === "returned" ? "succeeded" : outcome}</StateMark>
       <span class="muted cut">{message}</span>
     </span>
   );

@@ -47,7 +47,7 @@ export function RunDialog({ source, onClose }: { source: Source; onClose: () => 
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
           <span id="run-help" class={isWrong ? "problem" : "muted"}>
-            {isWrong ? "This is no JSON value" : "Empty: as its own trigger would call it"}
+            {isWrong ? "Not a JSON value" : "Default: the event of its trigger"}
           </span>
         </div>
         {error !== undefined && <Problem error={error} />}

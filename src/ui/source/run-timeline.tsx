@@ -20,7 +20,7 @@ export function RunTimeline({ source, run }: { source: Source; run: Invocation }
   );
   const total = Math.max(1, run.duration_ms);
   return (
-    <div class="timeline" aria-label="What happened">
+    <div class="timeline" aria-label="Timeline">
       <div class="step">
         <span aria-hidden="true">→</span>
         <span class="cut">{run.trigger_summary}</span>

@@ -30,7 +30,7 @@ export function RunsTab({ source }: TabProps) {
   if (runs === undefined) return <Waiting />;
   if (runs.length === 0)
     return (
-      <Empty title="It has not been called yet">
+      <Empty title="No runs yet">
         <p>Run it now with the key r, or wait for its trigger.</p>
       </Empty>
     );
@@ -38,7 +38,7 @@ export function RunsTab({ source }: TabProps) {
   return (
     <div class="stack snug">
       <div class="row">
-        <Select label="Outcome" choices={{ "": "All runs", failed: "Failed", done: "Done" }} value={filter} onChange={setFilter} />
+        <Select label="Outcome" choices={{ "": "All runs", failed: "Failed", done: "Succeeded" }} value={filter} onChange={setFilter} />
         <span class="muted">{plural(shown.length, "run")}</span>
       </div>
       <div class={`panel split ${chosen === "" ? "" : "has-chosen"}`}>
@@ -83,7 +83,7 @@ function Row({ run }: { run: Invocation }) {
 }
 
 export function OutcomeMark({ run }: { run: Pick<Invocation, "outcome"> }) {
-  return <StateMark tone={run.outcome === "returned" ? "good" : "bad"}>{run.outcome === "returned" ? "done" : run.outcome}</StateMark>;
+  return <StateMark tone={run.outcome === "returned" ? "good" : "bad"}>{run.outcome === "returned" ? "succeeded" : run.outcome}</StateMark>;
 }
 
 interface ChosenProps {
@@ -117,8 +117,8 @@ function Chosen({ source, id, onBack, onReplayed }: ChosenProps) {
         <OutcomeMark run={run} />
         <h2 class="grow cut">{run.trigger_summary}</h2>
         {mayChange && run.trigger.kind !== "hook" && (
-          <button type="button" class="button" data-key="x" onClick={() => setAttempt(attempt + 1)} title="What today's code would do; nothing is kept">
-            Compare with today's code
+          <button type="button" class="button" data-key="x" onClick={() => setAttempt(attempt + 1)} title="Dry run with the current code; nothing is stored">
+            Compare with current code
           </button>
         )}
         {mayChange && run.trigger.kind !== "hook" && (
@@ -128,7 +128,7 @@ function Chosen({ source, id, onBack, onReplayed }: ChosenProps) {
             data-key="p"
             disabled={isReplaying}
             onClick={() => void replay()}
-            title="The same trigger again, against today's code"
+            title="Run the same trigger again with the current code"
           >
             {isReplaying ? "Replaying…" : "Replay"}
           </button>
@@ -149,16 +149,16 @@ function Chosen({ source, id, onBack, onReplayed }: ChosenProps) {
       <Facts run={run} onOpen={onReplayed} />
       <section class="stack tight">
         <h3>Log</h3>
-        <LogLines lines={run.logs ?? []} none="It logged nothing" />
+        <LogLines lines={run.logs ?? []} none="No log lines" />
       </section>
       <section class="stack tight">
-        <h3>What it was called with</h3>
-        <JsonTree value={JSON.parse(JSON.stringify(run.trigger))} label="the trigger" />
+        <h3>Trigger</h3>
+        <JsonTree value={JSON.parse(JSON.stringify(run.trigger))} label="trigger" />
       </section>
       {run.returned !== undefined && (
         <section class="stack tight">
-          <h3>What it returned</h3>
-          <JsonTree value={run.returned} label="what it returned" />
+          <h3>Return value</h3>
+          <JsonTree value={run.returned} label="return value" />
         </section>
       )}
     </div>
@@ -169,11 +169,11 @@ function Facts({ run, onOpen }: { run: Invocation; onOpen: (id: string) => void 
   const { replay_of: replayOf } = run;
   return (
     <dl class="facts">
-      <dt>Began</dt>
+      <dt>Started</dt>
       <dd>
         <At at={run.started_at_ms} />
       </dd>
-      <dt>Took</dt>
+      <dt>Duration</dt>
       <dd>{duration(run.duration_ms)}</dd>
       {run.version !== undefined && (
         <>
@@ -183,7 +183,7 @@ function Facts({ run, onOpen }: { run: Invocation; onOpen: (id: string) => void 
       )}
       {run.response_status !== undefined && (
         <>
-          <dt>Answered</dt>
+          <dt>Response</dt>
           <dd>{run.response_status}</dd>
         </>
       )}

@@ -11,12 +11,12 @@ import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 import { type Column, Table } from "../parts/table.tsx";
 
-const COLUMNS: readonly Column[] = [{ title: "Planned" }, { title: "What became of it" }, { title: "Why", hide: "narrow" }, { title: "Run" }];
+const COLUMNS: readonly Column[] = [{ title: "Planned" }, { title: "Result" }, { title: "Why", hide: "narrow" }, { title: "Run" }];
 
 const LOOK_EVERY_MS = 2000;
 const SHOWN = 100;
 const TONES: Readonly<Record<string, Tone>> = { fired: "good", running: "plain", coalesced: "attention", skipped: "attention" };
-const WORDS: Readonly<Record<string, string>> = { fired: "ran", running: "runs", coalesced: "taken together", skipped: "skipped" };
+const WORDS: Readonly<Record<string, string>> = { fired: "ran", running: "running", coalesced: "merged", skipped: "skipped" };
 
 export function ScheduleTab({ source }: TabProps) {
   const client = useClient();
@@ -26,9 +26,9 @@ export function ScheduleTab({ source }: TabProps) {
   if (instants === undefined) return <Waiting />;
   if (timers.length === 0 && instants.length === 0)
     return (
-      <Empty title="It has no timer">
+      <Empty title="No timer">
         <p>
-          A prop of the type <code>$.interface.timer</code> gives it one.
+          A prop of the type <code>$.interface.timer</code> adds one.
         </p>
       </Empty>
     );
@@ -51,7 +51,7 @@ export function ScheduleTab({ source }: TabProps) {
           {timer.cron === undefined && source.active && <Planned timer={timer} />}
         </div>
       ))}
-      {instants.length === 0 && <p class="muted">Nothing has come due yet.</p>}
+      {instants.length === 0 && <p class="muted">Nothing was due yet.</p>}
       {instants.length > 0 && (
         <Table columns={COLUMNS}>
           {instants.map((instant) => (

@@ -132,7 +132,7 @@ function Verbs({ source, reload }: TabProps) {
       {open === "run" && <RunDialog source={source} onClose={() => setOpen(undefined)} />}
       {open === "delete" && (
         <ConfirmByName title={`Delete ${source.name}?`} name={slug} verb="Delete" onConfirm={() => void remove()} onClose={() => setOpen(undefined)}>
-          Its deactivate hook runs. Then it is gone, with its events, runs, state and versions.
+          Its deactivate hook runs. Then it is deleted with its events, runs, state and versions.
         </ConfirmByName>
       )}
     </>

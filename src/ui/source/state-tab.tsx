@@ -16,7 +16,7 @@ export function StateTab({ source }: TabProps) {
   return (
     <KeyValues
       values={value}
-      none="It keeps nothing yet: this.db.set in its code does"
+      none="No state yet: its code sets it with this.db.set"
       isReadOnly={!mayChange}
       set={async (key, next) => {
         await client.state.set(source.id, key, { value: next });

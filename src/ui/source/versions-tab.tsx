@@ -61,7 +61,7 @@ function Row({ source, version, isChosen, onChoose, reload }: RowProps) {
       const after = await client.sources.rollback(source.id, { version: number });
       reload();
       tell(
-        `Version ${after.version} runs: it is version ${number} again`,
+        `Version ${after.version} is running: the same as version ${number}`,
         () => void client.sources.rollback(source.id, { version: source.version }).then(reload),
       );
     });
@@ -70,7 +70,7 @@ function Row({ source, version, isChosen, onChoose, reload }: RowProps) {
       <td>
         <span class="row">
           <strong>{number}</strong>
-          {current && <StateMark tone="good">runs</StateMark>}
+          {current && <StateMark tone="good">running</StateMark>}
           {sameAs !== undefined && <span class="muted">as {sameAs}</span>}
         </span>
       </td>

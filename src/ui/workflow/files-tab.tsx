@@ -26,7 +26,7 @@ export function FilesTab({ workflow, reload }: WorkflowTabProps) {
   if (base === undefined) return <Waiting />;
   const save = async (files: Base["files"]): Promise<Base> => {
     const after = await client.workflows.update(id, { files: { ...files }, if_version: base.version });
-    tell(`Saved: version ${after.version} runs`, () => void client.workflows.rollback(id, {}).then(reload));
+    tell(`Saved: version ${after.version} is running`, () => void client.workflows.rollback(id, {}).then(reload));
     return { ...base, version: after.version, files };
   };
   return (
@@ -38,7 +38,7 @@ export function FilesTab({ workflow, reload }: WorkflowTabProps) {
       onBase={(next, isLoaded) => setBase(isLoaded ? next : { ...next, key: base.key })}
       onSaved={reload}
     >
-      Version {version}. Runs that go on stay on the version that they began with.
+      Version {version}. Runs in progress stay on the version that they started with.
     </FilesEditor>
   );
 }

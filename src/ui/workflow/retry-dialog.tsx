@@ -17,27 +17,27 @@ export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose
   const go = (): Promise<void> =>
     telling(async () => {
       const begun = await client.workflows.rerunAll(workflow.id, { states: "failed" });
-      tell(`${plural(begun.length, "run")} go again`);
+      tell(`Retrying ${plural(begun.length, "run")}`);
       onClose();
     });
   return (
     <Dialog title="Retry failed runs" onClose={onClose}>
       <p class="muted">
-        Each was tried on version {workflow.version}, from where it failed. Third parties were not asked: what they had answered is used where it was recorded (
+        Dry runs on version {workflow.version}, each from where it failed. No requests were sent: recorded answers were used, if there are any (
         <code>settings: record: true</code>).
       </p>
       {error !== undefined && <Problem error={error} />}
       {rehearsed === undefined && error === undefined && <Waiting />}
-      {rehearsed !== undefined && <p role="status">{rehearsed.length === 0 ? "All that failed was run again already." : `${sumOfRehearsed(rehearsed)}.`}</p>}
+      {rehearsed !== undefined && <p role="status">{rehearsed.length === 0 ? "All failed runs were already rerun." : `${sumOfRehearsed(rehearsed)}.`}</p>}
       {rehearsed?.map((one) => (
         <Tried key={one.run.id} tried={one} />
       ))}
       <div class="row end">
         <button type="button" class="button" onClick={onClose}>
-          Not now
+          Cancel
         </button>
         <button type="button" class="button filled" disabled={rehearsed === undefined || rehearsed.length === 0} onClick={() => void go()}>
-          Let them go
+          Retry
         </button>
       </div>
     </Dialog>

@@ -40,7 +40,7 @@ export function RunDetail({ workflow, id, onRun }: RunDetailProps) {
       <Graph steps={workflow.steps} records={steps} chosen={path} onChoose={setPath} />
       {step === undefined ? (
         <details>
-          <summary>Event that began it</summary>
+          <summary>Trigger event</summary>
           <JsonTree value={run.trigger.event ?? null} label="event" />
         </details>
       ) : (
@@ -83,7 +83,7 @@ function RunHead({ run, reload, onRun }: { run: WorkflowRun; reload: () => void;
         )}
         {mayChange && (state === "failed" || state === "cancelled") && (
           <button type="button" class="button" onClick={() => act(async () => onRun((await client.workflows.rerun(id)).id))}>
-            Run again from where it ended
+            Rerun from where it ended
           </button>
         )}
       </div>
@@ -103,7 +103,7 @@ function Repeated({ of, steps }: { of: string; steps: readonly RunStep[] }) {
   if (before === undefined) return null;
   return (
     <details open>
-      <summary>Beside {of}, which it repeats</summary>
+      <summary>Compared with {of}, which it repeats</summary>
       <StepDifferences differences={differencesOf(before, steps)} />
     </details>
   );
@@ -130,7 +130,7 @@ function StepDetail({ step, run, onRun }: { step: RunStep; run: WorkflowRun; onR
         <span class="grow" />
         {mayChange && (
           <button type="button" class="button" onClick={() => void again()}>
-            Run again from here
+            Rerun from here
           </button>
         )}
       </div>
@@ -147,7 +147,7 @@ function StepDetail({ step, run, onRun }: { step: RunStep; run: WorkflowRun; onR
       <h4>Exports</h4>
       <JsonTree value={decision ?? exports} label={`exports of ${namespace}`} />
       <h4>Log</h4>
-      <LogLines lines={called?.logs ?? []} none="It logged nothing" />
+      <LogLines lines={called?.logs ?? []} none="No log lines" />
     </section>
   );
 }

@@ -31,7 +31,7 @@ export function RunsTab({ workflow, reload }: WorkflowTabProps) {
       <div class="row wrap">
         <Select
           label="State"
-          choices={{ "": "All runs", running: "Going on", waiting: "Waiting", succeeded: "Succeeded", failed: "Failed", cancelled: "Cancelled" }}
+          choices={{ "": "All runs", running: "Running", waiting: "Waiting", succeeded: "Succeeded", failed: "Failed", cancelled: "Cancelled" }}
           value={state}
           onChange={setState}
         />
@@ -44,7 +44,7 @@ export function RunsTab({ workflow, reload }: WorkflowTabProps) {
       </div>
       {error !== undefined && runs === undefined && <Problem error={error} />}
       {runs === undefined && error === undefined && <Waiting />}
-      {runs?.length === 0 && <Empty title={state === "" ? "No runs yet" : `No runs are ${state}`} />}
+      {runs?.length === 0 && <Empty title={state === "" ? "No runs yet" : `No ${state} runs`} />}
       {runs !== undefined && runs.length > 0 && (
         <div class={`split ${chosen === "" ? "" : "has-chosen"}`}>
           <ul class="panel list runs" aria-label="Runs">
@@ -87,7 +87,7 @@ function RunRow({ run, isChosen, onChoose }: { run: WorkflowRun; isChosen: boole
     <button type="button" class="button plain" aria-pressed={isChosen} onClick={onChoose}>
       <StateMark tone={RUN_TONES[state]}>{state}</StateMark>
       <Ago at={at} />
-      <span class="muted cut grow">{failure === undefined ? `${of === undefined ? trigger.kind : "again"}` : `${failure.namespace}: ${failure.message}`}</span>
+      <span class="muted cut grow">{failure === undefined ? `${of === undefined ? trigger.kind : "rerun"}` : `${failure.namespace}: ${failure.message}`}</span>
       {end !== undefined && <span class="muted">{duration(end - at)}</span>}
     </button>
   );

@@ -69,7 +69,7 @@ function Head({ workflow, reload }: WorkflowTabProps) {
         <h1 class="cut">{name}</h1>
         <StateMark tone={active ? "good" : "plain"}>{active ? "active" : "inactive"}</StateMark>
         <span class="muted">version {version}</span>
-        <span class="muted cut">{triggers.length === 0 ? "by hand" : triggers.map(triggerText).join(", ")}</span>
+        <span class="muted cut">{triggers.length === 0 ? "manual" : triggers.map(triggerText).join(", ")}</span>
         <span class="grow" />
         {mayChange && <Verbs workflow={workflow} reload={reload} />}
       </div>
@@ -119,7 +119,7 @@ function Verbs({ workflow, reload }: WorkflowTabProps) {
       </Menu>
       {isDeleting && (
         <ConfirmByName title={`Delete ${slug}?`} name={slug} verb="Delete" onClose={() => setDeleting(false)} onConfirm={() => void remove()}>
-          Its endpoint, its runs and its events are gone then.
+          Its endpoint, runs and events will be deleted too.
         </ConfirmByName>
       )}
     </>
