@@ -11,7 +11,7 @@ export interface Sending {
   readonly signal?: AbortSignal | null;
   /** For the whole answer, in ms. Omitted when the answer may take any time. */
   readonly timeoutMs?: number;
-  /** Until the answer begins, in ms. Omitted when that may take any time. */
+  /** Until the headers of the answer arrive, in ms. Omitted when that may take any time. */
   readonly headTimeoutMs?: number;
   /** With `manual`, a redirect is the answer. The default is `follow` for GET and `manual` for other methods. */
   readonly redirect?: "follow" | "manual";
@@ -70,7 +70,7 @@ export class CutOff extends Error {
   readonly code = "ETIMEDOUT";
 }
 
-/** fetch puts the network's reason into the cause of an error of its own, one for each address that was tried. */
+/** `fetch` wraps the network's error as the cause of a TypeError, with one error per address that was tried. */
 function reasonOf(error: unknown): unknown {
   if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return error;
   const [first]: readonly unknown[] = error.cause instanceof AggregateError ? error.cause.errors : [];

@@ -16,8 +16,8 @@ const QUIET = 0.05;
 const WORTH_BYTES = 8 * 2 ** 20;
 
 /**
- * Gives back what this thread's heap holds and does not need, once there is little to do: V8 collects only when somebody
- * allocates, so after a load it would keep all of it. Takes tens of milliseconds, at most once for each 8 MB of growth.
+ * Frees unused memory of this thread's heap once there is little to do. V8 collects only during allocations, so it would
+ * keep that memory after a load. Takes tens of milliseconds, at most once for each 8 MB of growth.
  */
 export function collectWhenQuiet({ lookMs = LOOK_MS, firstLookMs = lookMs }: { readonly lookMs?: number; readonly firstLookMs?: number } = {}): void {
   let collect: (() => void) | undefined;

@@ -1,2 +1,2 @@
-/** Loaded when the server asks elsewhere for the first time. A file of its own, so that its names are there in the bundle as well. */
+/** Loaded for the first outgoing request. A separate file, so that the bundle contains its names. */
 export { Agent, fetch } from "undici";

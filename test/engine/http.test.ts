@@ -287,9 +287,9 @@ describe("a response", () => {
     expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([200, "text/plain", "hello"]);
   });
 
-  it("that is a stream which fails is an error of the run", async () => {
+  it("that is a stream which fails before its first part is an error of the run", async () => {
     const source = await deployed(
-      custom('await this.http.respond({ body: require("node:stream").Readable.from((function* () { yield "a"; throw new Error("cut"); })()) });'),
+      custom('await this.http.respond({ body: require("node:stream").Readable.from((function* () { throw new Error("cut"); })()) });'),
     );
     expect((await fetch(source.endpoint)).status).toBe(500);
     expect((await source.invocations())[0]).toMatchObject({ outcome: "threw", error: { message: "cut" } });

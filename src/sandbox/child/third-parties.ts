@@ -179,7 +179,7 @@ function responseOf({ status, statusText, headers, body }: OutsideAnswer): Respo
 }
 
 function notRecorded({ method, url }: Pick<Asked, "method" | "url">): Error {
-  return Object.assign(new Error(`${method} ${url.replace(/\?.*$/s, "?…")} was not recorded in the run, and a dry run sends no requests`), {
+  return Object.assign(new Error(`${method} ${url.replace(/\?.*$/s, "?…")} was not recorded in the run, and this dry run sends no requests`), {
     code: "PD_NOT_RECORDED",
   });
 }
@@ -189,7 +189,7 @@ function shutNetwork(): void {
   Object.defineProperty(Socket.prototype, "connect", {
     configurable: true,
     value: function (this: Socket) {
-      const error = Object.assign(new Error("a dry run sends no requests: only recorded HTTP requests are answered"), {
+      const error = Object.assign(new Error("this dry run sends no requests: only recorded HTTP requests are answered"), {
         code: "PD_NOT_RECORDED",
       });
       process.nextTick(() => this.destroy(error));

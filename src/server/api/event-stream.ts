@@ -135,7 +135,7 @@ export async function stream(context: Context, open: (signal: AbortSignal) => Pr
   return context.body(body, 200, { ...HEADERS, ...positionOf(opened) });
 }
 
-/** Where the stream begins. Headers, because some readers treat an id without data as an event. */
+/** Start of the stream, sent in headers because some readers treat an id without data as an event. */
 function positionOf({ begin, gone = 0 }: Opened): Record<string, string> {
   return { ...(begin === undefined ? {} : { "pd-after": begin }), ...(gone === 0 ? {} : { "pd-gone": String(gone) }) };
 }
