@@ -1,3 +1,4 @@
+import { outcomeWord } from "../domain/invocation.ts";
 import { coloursFor } from "./colours.ts";
 import type { ActionRunRecord } from "../api/invocations.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
@@ -27,7 +28,7 @@ function actionLines(cli: CliContext, run: ActionRunRecord): string[] {
       .map((send) => `${colours.bold("send")}     ${sendLine(send)}`),
     ...(run.flow === undefined ? [] : [`${colours.bold("flow")}     ${flowLine(run.flow)}`]),
     ...(run.ret === undefined ? [] : [`${colours.bold("returned")} ${JSON.stringify(run.ret, undefined, 2)}`]),
-    run.outcome === "returned" ? colours.green(`✔ done ${run.duration_ms} ms${runsOf(run)}`) : colours.red(`✖ fail ${run.message}`),
+    run.outcome === "returned" ? colours.green(`✔ succeeded ${run.duration_ms} ms${runsOf(run)}`) : colours.red(`✖ ${outcomeWord(run.outcome)} ${run.message}`),
     ...(run.error === undefined ? [] : [colours.dim(framesOf(run.error.stack))]),
   ];
 }

@@ -1,3 +1,4 @@
+import { outcomeWord } from "../domain/invocation.ts";
 import { type Colours, coloursFor } from "./colours.ts";
 import type { EventRecord } from "../api/events.ts";
 import type { ObservationRecord } from "../api/invocations.ts";
@@ -156,12 +157,12 @@ export function timelineLine(record: ObservationRecord, colours: Colours): strin
     case "run.start":
       return `${at} ${colours.cyan("▶ run  ")} ${message}`;
     case "run.end":
-      return `${at} ${colours.green("✔ done ")} ${runSummary(record)}${id}`;
+      return `${at} ${colours.green("✔ succeeded")} ${runSummary(record)}${id}`;
     case "source.update":
       return `${at} ${colours.magenta("↻ new  ")} ${message}`;
     case "error":
       if (record.outcome === undefined) return logLine(record, { at, message, colours });
-      return `${at} ${colours.red("✖ fail ")} ${message}${id}${stackOf(record, colours)}`;
+      return `${at} ${colours.red(`✖ ${outcomeWord(record.outcome)}`)} ${message}${id}${stackOf(record, colours)}`;
     case "system":
       return `${at} ${colours.yellow("! note ")} ${message}`;
     default:

@@ -135,6 +135,22 @@ export function isFailed(outcome: Outcome): boolean {
   return outcome.kind !== "returned";
 }
 
+/** The word that people see for an outcome. The API and the database keep their older values. */
+export function outcomeWord(outcome: string): string {
+  switch (outcome) {
+    case "returned":
+      return "succeeded";
+    case "timed-out":
+      return "timed out";
+    case "threw":
+    case "exited":
+    case "out-of-memory":
+      return "failed";
+    default:
+      return outcome;
+  }
+}
+
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case "returned":

@@ -146,11 +146,24 @@ async function write(response: ServerResponse, { status, headers, body, encoding
   else response.end(body);
 }
 
-/** Sends as fast as the component produces and the client reads. Ignores a client that is gone. Closes the connection when the body breaks off. */
+/** Sends the body as the component makes it, no faster than the client reads. A body that breaks off breaks the connection, so that it never looks whole. */
 async function writeInParts(response: ServerResponse, body: BodyStream): Promise<void> {
   response.once("close", () => body.giveUp());
   if (response.destroyed) return body.giveUp();
-  await pipeline(body, response).catch(() => response.destroy());
+  const parts = body[Symbol.asyncIterator]();
+  const first = await parts.next().catch(() => undefined);
+  // Nothing has been sent yet.
+  if (first === undefined && !response.destroyed) return failBeforeBody(response);
+  await pipeline(partsFrom(first, parts), response).catch(() => response.destroy());
+}
+
+function failBeforeBody(response: ServerResponse): void {
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  send(response, 500, { error: "The component failed before it answered", code: "PD_FAILED" });
+}
+
+async function* partsFrom(first: IteratorResult<Uint8Array> | undefined, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (let part = first; part !== undefined && part.done !== true; part = await rest.next()) yield part.value;
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

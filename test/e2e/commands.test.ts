@@ -201,14 +201,14 @@ describe("pd", () => {
     await home.pd("deploy", file);
     await home.pd("run", "talks");
     const follower = home.spawn(["logs", "talks"]);
-    const recent = await untilOutput(follower, (text) => text.includes("✔ done"));
+    const recent = await untilOutput(follower, (text) => text.includes("✔ succeeded"));
     expect(recent).toMatch(/│ log {3}said 1 {2}talks\.mjs:1\n/);
-    const more = untilOutput(follower, (text) => text.includes("✔ done"));
+    const more = untilOutput(follower, (text) => text.includes("✔ succeeded"));
     await eventually(async () => {
       await home.pd("run", "talks");
       return Promise.race([more, new Promise<false>((resolve) => setTimeout(() => resolve(false), 200))]);
     });
-    expect(await more).toMatch(/▶ run {3}run by hand\n.*│ log {3}said 1 {2}talks\.mjs:1\n.*✔ done {2}\d+ ms {2}inv_\w+\n/);
+    expect(await more).toMatch(/▶ run {3}run by hand\n.*│ log {3}said 1 {2}talks\.mjs:1\n.*✔ succeeded \d+ ms {2}inv_\w+\n/);
   });
 
   it("waits for a server that is on its way down, and starts another", async () => {

@@ -79,7 +79,7 @@ describe("pd dev", () => {
     await until(session.endpoint, "two?");
     await eventually(async () => session.shown().includes("◆ event an event of two"));
     // The next request may start before the session shows the end of this run.
-    expect(session.shown()).toMatch(/▶ run {3}GET \/\n[^]*?│ log {3}running one {2}dev\.ts:7\n[^]*?✔ done {2}\d+ ms, 1 event {2}inv_\w+\n/);
+    expect(session.shown()).toMatch(/▶ run {3}GET \/\n[^]*?│ log {3}running one {2}dev\.ts:7\n[^]*?✔ succeeded \d+ ms, 1 event {2}inv_\w+\n/);
     // The session shows this once the version is stored.
     await eventually(async () => session.shown().includes("↻ new   now runs version 0.0.1"));
     await stop(session);

@@ -96,7 +96,7 @@ describe("components by key", () => {
     expect(await home.json("registry", "search", "order", "--type", "source")).toMatchObject([{ version: "0.0.2" }]);
     expect(await home.json("deploy", "shop-new-order", "--prop", "size=x", "--name", "Second")).toMatchObject({ component_version: "0.0.2" });
     const action = await home.pd("run-action", "shop-count", "--prop", "to=3");
-    expect([action.code, action.stdout]).toEqual([0, expect.stringMatching(/^summary {2}counted to 3\nreturned 3\n✔ done \d+ ms\n$/)]);
+    expect([action.code, action.stdout]).toEqual([0, expect.stringMatching(/^summary {2}counted to 3\nreturned 3\n✔ succeeded \d+ ms\n$/)]);
     const unknown = await home.pd("deploy", "shop-nothing");
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('Error: Cannot find component "shop-nothing"')]);
   });
@@ -211,8 +211,8 @@ describe("pd dev", () => {
     const path = await home.file("action.mjs", code("one"));
     const session = home.spawn(["dev", path, "--prop", "who=me"]);
     const [stdout, stderr] = [collect(session, "stdout"), collect(session, "stderr")];
-    await untilOutput(session, (text) => text.includes("✔ done"));
-    expect(stdout()).toMatch(/^summary {2}ran\nreturned \[\n {2}"one",\n {2}"me"\n\]\n✔ done \d+ ms\n$/);
+    await untilOutput(session, (text) => text.includes("✔ succeeded"));
+    expect(stdout()).toMatch(/^summary {2}ran\nreturned \[\n {2}"one",\n {2}"me"\n\]\n✔ succeeded \d+ ms\n$/);
     const shown = untilOutput(session, (text) => text.includes("+"));
     await home.file("action.mjs", code("two"));
     expect(await shown).toMatch(/-\s+"one",\n\+\s+"two",/);

@@ -240,10 +240,10 @@ describe("pd runs of a source", () => {
     await home.pd("subscriptions", "create", "emits", "hears");
     await home.pd("run", "emits");
     await eventually(async () => (await home.pd("runs", "hears", "--failed")).stdout.includes("not two"));
-    expect((await home.pd("runs", "emits")).stdout).toMatch(/^✔ returned .* inv_\w+ .* 2 events\n$/);
+    expect((await home.pd("runs", "emits")).stdout).toMatch(/^✔ succeeded .* inv_\w+ .* 2 events\n$/);
     const [failed] = JSON.parse((await home.pd("runs", "hears", "--failed", "-n", "1", "--json")).stdout);
     expect((await home.pd("runs", failed.id)).code).toBe(1);
-    expect((await home.pd("runs", "hears", "--failed", "--since", "2000-01-01")).stdout).toContain("✖ threw");
+    expect((await home.pd("runs", "hears", "--failed", "--since", "2000-01-01")).stdout).toContain("✖ failed");
     expect(await home.pd("runs", "hears", "--state", "failed")).toMatchObject({ code: 2, stderr: expect.stringContaining("Cannot use --state") });
     expect((await home.pd("deliveries", "hears")).stdout).toMatch(/dlv_\d+ +delivered +1 /);
     expect((await home.pd("deliveries", "retry", "hears")).stdout).toBe("0 deliveries are due now\n");

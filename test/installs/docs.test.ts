@@ -33,7 +33,7 @@ describe("the code blocks of", () => {
     await eventually(async () => dev.shown().includes("◆ event"));
     await guide.home.file("orders/orders.mjs", (await readFile(file, "utf8")).replace("received: true", "received: 1"));
     await eventually(async () => dev.shown().includes("↻ new"));
-    for (const sign of ["▶ run   POST /", "✔ done ", "◆ event Triggered at", "↻ new   now runs version 0.0.1 (code"]) {
+    for (const sign of ["▶ run   POST /", "✔ succeeded ", "◆ event Triggered at", "↻ new   now runs version 0.0.1 (code"]) {
       expect(lines.join("\n")).toContain(sign);
       expect(dev.shown()).toContain(sign);
     }
@@ -250,7 +250,7 @@ describe("the code blocks of", () => {
     expect(await (await fetch(`${endpoint}?who=Ada`)).text()).toMatch(asked?.output ?? /$./);
     const again = guide.next("console");
     const step = join(guide.home.folder, "say-hello/greet/entry.mjs");
-    await eventually(async () => dev.shown().includes("✔ done"));
+    await eventually(async () => dev.shown().includes("✔ succeeded"));
     await guide.home.file("say-hello/greet/entry.mjs", (await readFile(step, "utf8")).replaceAll("Hello", "Hi"));
     await eventually(async () => dev.shown().includes('"Hi Ada"'));
     for (const line of again.trim().split("\n").slice(1)) expect(dev.shown()).toContain(line.trim());

@@ -195,7 +195,7 @@ describe("pd dev --inspect", () => {
     client.close();
     await eventually(async () => shown().includes("The debugger has disconnected"));
     await fetch(/Endpoint: (\S+)/.exec(shown())?.[1] ?? "");
-    await eventually(async () => shown().split("✔ done").length > 4);
+    await eventually(async () => shown().split("✔ succeeded").length > 4);
     child.kill("SIGINT");
     await once(child, "close");
   });
@@ -243,7 +243,7 @@ describe("pd dev --inspect", () => {
     expect(await client.valueOf(paused, "doubled")).toBe(2);
     await client.ask("Debugger.resume");
     expect(await answered).toBe("is 2");
-    await eventually(async () => session.shown().includes("✔ done"));
+    await eventually(async () => session.shown().includes("✔ succeeded"));
   });
 
   it("stays with the code before when a save cannot be loaded", async () => {
@@ -404,7 +404,7 @@ describe("a component beside the one that is debugged", () => {
     client.close();
     expect(await first).toBe("is 2");
     await answer(`${session.endpoint}?amount=13`).catch(() => "cut off");
-    await eventually(async () => /✖ fail .*(1 s|timed|longer)/.test(session.shown()));
+    await eventually(async () => /✖ (failed|timed out) .*(1 s|timed|longer)/.test(session.shown()));
   });
 });
 

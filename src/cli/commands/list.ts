@@ -1,3 +1,4 @@
+import { outcomeWord } from "../../domain/invocation.ts";
 import type { ActivityRecord, SourceRecord } from "../../api/sources.ts";
 import { type Client, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -70,7 +71,7 @@ function cellsOf(activity: ActivityRecord | undefined): readonly [string, string
   if (activity === undefined) return ["", ""];
   const [last] = activity.calls;
   const events = activity.events.reduce((sum, count) => sum + count, 0);
-  return [last === undefined ? "never" : `${localTime(last.started_at_ms)} ${last.outcome === "returned" ? "succeeded" : last.outcome}`, String(events)];
+  return [last === undefined ? "never" : `${localTime(last.started_at_ms)} ${outcomeWord(last.outcome)}`, String(events)];
 }
 
 async function listComponents(cli: CliContext): Promise<number> {

@@ -1,3 +1,4 @@
+import { outcomeWord } from "../../domain/invocation.ts";
 import type { InvocationRecord } from "../../api/invocations.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import type { Client } from "../../client/client.ts";
@@ -48,5 +49,5 @@ async function newestOf(
 function callLine({ id, outcome, message, started_at_ms: at, duration_ms: ms, trigger_summary: trigger, event_count: count }: InvocationRecord): string {
   const isOk = outcome === "returned";
   const events = `${count} ${count === 1 ? "event" : "events"}`;
-  return [`${isOk ? "✔" : "✖"} ${outcome}`, localTime(at), id, `${trigger} ${ms} ms`, isOk ? events : message].join("  ");
+  return [`${isOk ? "✔" : "✖"} ${outcomeWord(outcome)}`, localTime(at), id, `${trigger} ${ms} ms`, isOk ? events : message].join("  ");
 }

@@ -1,13 +1,14 @@
 import { type FSWatcher, watch } from "chokidar";
-import { realpathSync } from "node:fs";
-import { basename, dirname, sep } from "node:path";
+import { type Stats, realpathSync, statSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** A save truncates the file and then writes it. The event of the write may be lost, so every look is repeated after this time. */
 const SECOND_LOOK_MS = 20;
 /** A file may be saved while its watch is being set up. New paths are looked at again after these times. */
 const AFTER_ADDING_MS = [30, 150, 500];
-/** Network disks and folders that were replaced send no events. Their files are compared this often. */
+/** Network disks send no events, so files are compared this often. chokidar can miss that a folder was replaced, so folders are compared as well. */
 const POLL_MS = 1000;
 
 /**
@@ -20,6 +21,10 @@ export class FileWatcher {
   #files: readonly string[] = [];
   #moreFolders: readonly string[] = [];
   #watchers: readonly FSWatcher[] = [];
+  readonly #comparing: NodeJS.Timeout;
+  #folders: readonly string[] = [];
+  /** Identities of `#folders` when they were last watched. */
+  #identities = "";
   #isBusy = false;
   #isDirty = false;
   #isClosed = false;
@@ -28,6 +33,7 @@ export class FileWatcher {
   /** `look` is never called again before it has resolved. */
   constructor(look: () => Promise<void>) {
     this.#look = look;
+    this.#comparing = setInterval(() => void this.#compareFolders(), POLL_MS);
   }
 
   /** Watches these files and `moreFolders` from now on, in place of those before. Files may be missing. */
@@ -37,7 +43,6 @@ export class FileWatcher {
     this.#files = files;
     this.#moreFolders = moreFolders;
     this.#watch();
-    for (const after of AFTER_ADDING_MS) this.lookAgain(after);
   }
 
   /** Calls `look` after this time, whether or not a file has changed. */
@@ -47,6 +52,7 @@ export class FileWatcher {
 
   close(): void {
     this.#isClosed = true;
+    clearInterval(this.#comparing);
     for (const watcher of this.#watchers) void watcher.close();
   }
 
@@ -57,29 +63,25 @@ export class FileWatcher {
     const places = [...this.#files, ...this.#files.map(realPathOf)];
     const folders = new Set([...places.map((place) => dirname(place)), ...this.#moreFolders]);
     const names = new Set(places.map((place) => basename(place)));
-    // chokidar waits for a missing folder by watching the folders above it.
-    const isFolder = (path: string): boolean => [...folders].some((folder) => `${folder}${sep}`.startsWith(`${path}${sep}`));
-    const ignored = (path: string): boolean => !isFolder(path) && !names.has(basename(path)) && !this.#moreFolders.includes(dirname(path));
+    const ignored = (path: string): boolean => !folders.has(path) && !names.has(basename(path)) && !this.#moreFolders.includes(dirname(path));
     const options = { ignored, ignoreInitial: true, atomic: false, depth: 0 };
+    this.#folders = [...folders];
+    // Before chokidar looks, so that a folder that is replaced later differs.
+    this.#identities = this.#folders.map((folder) => identityOf(statSync(folder, { throwIfNoEntry: false }))).join("\n");
     const events = watch([...folders], options);
     const polls = watch([...folders], { ...options, usePolling: true, interval: POLL_MS, binaryInterval: POLL_MS });
-    let lastEventAt = 0;
-    events.on("raw", () => {
-      lastEventAt = performance.now();
-      void this.#changed();
-    });
-    polls.on("all", () => {
-      void this.#changed();
-      // The event watcher has missed it: its folder may have been replaced.
-      if (performance.now() - lastEventAt > 2 * POLL_MS && this.#watchers.includes(polls)) this.#watch();
-    });
-    for (const watcher of [events, polls]) {
-      watcher.on("error", () => {});
-      watcher.on("unlinkDir", (path) => {
-        if (folders.has(path) && this.#watchers.includes(watcher)) this.#watch();
-      });
-    }
+    events.on("raw", () => void this.#changed());
+    polls.on("all", () => void this.#changed());
+    for (const watcher of [events, polls]) watcher.on("error", () => {});
     this.#watchers = [events, polls];
+    for (const after of AFTER_ADDING_MS) this.lookAgain(after);
+  }
+
+  /** Watches again when a folder has been replaced, or has come or gone. */
+  async #compareFolders(): Promise<void> {
+    const folders = this.#folders;
+    const found = await Promise.all(folders.map((folder) => stat(folder).catch(() => undefined)));
+    if (folders === this.#folders && !this.#isClosed && found.map(identityOf).join("\n") !== this.#identities) this.#watch();
   }
 
   async #changed(): Promise<void> {
@@ -114,4 +116,8 @@ function realPathOf(path: string): string {
   } catch {
     return path;
   }
+}
+
+function identityOf(folder: Stats | undefined): string {
+  return folder === undefined ? "" : `${folder.dev} ${folder.ino} ${folder.birthtimeMs}`;
 }

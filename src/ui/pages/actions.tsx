@@ -1,3 +1,4 @@
+import { outcomeWord } from "../../domain/invocation.ts";
 import { useState } from "preact/hooks";
 import type { CodeParams, DescribedRecord } from "../../api/components.ts";
 import { useQuery } from "../address.ts";
@@ -72,7 +73,7 @@ function Result({ run }: { run: ActionRun }) {
   return (
     <section class="panel padded stack" aria-label="Result">
       <div class="row wrap">
-        <StateMark tone={run.outcome === "returned" ? "good" : "bad"}>{run.outcome === "returned" ? "succeeded" : run.outcome}</StateMark>
+        <StateMark tone={run.outcome === "returned" ? "good" : "bad"}>{outcomeWord(run.outcome)}</StateMark>
         <span>{typeof run.exports["$summary"] === "string" ? run.exports["$summary"] : run.message}</span>
         <span class="muted">{duration(run.duration_ms)}</span>
       </div>

@@ -1,3 +1,4 @@
+import { outcomeWord } from "../../domain/invocation.ts";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
 import { useQuery } from "../address.ts";
@@ -108,7 +109,7 @@ function Row({ source, timer, last }: RowProps) {
           <span class="muted">never</span>
         ) : (
           <StateMark tone={last.outcome === "returned" ? "good" : "bad"}>
-            {last.outcome === "returned" ? "succeeded" : last.outcome} <Ago at={last.started_at_ms} />
+            {outcomeWord(last.outcome)} <Ago at={last.started_at_ms} />
           </StateMark>
         )}
       </td>

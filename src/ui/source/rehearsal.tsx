@@ -1,3 +1,4 @@
+import { outcomeWord } from "../../domain/invocation.ts";
 import { type JsonValue, isSameJson } from "../../domain/json.ts";
 import { sentenceOf } from "../../client/rehearsal-text.ts";
 import { useClient } from "../app-context.ts";
@@ -67,7 +68,7 @@ export function Rehearsal({ id, attempt }: { id: string; attempt: number }) {
 function Outcome({ outcome, message }: { outcome: string; message: string }) {
   return (
     <span class="row">
-      <StateMark tone={outcome === "returned" ? "good" : "bad"}>{outcome === "returned" ? "succeeded" : outcome}</StateMark>
+      <StateMark tone={outcome === "returned" ? "good" : "bad"}>{outcomeWord(outcome)}</StateMark>
       <span class="muted cut">{message}</span>
     </span>
   );

@@ -1,3 +1,4 @@
+import { outcomeWord } from "../../domain/invocation.ts";
 import { useEffect, useState } from "preact/hooks";
 import { useQuery } from "../address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
@@ -83,7 +84,7 @@ function Row({ run }: { run: Invocation }) {
 }
 
 export function OutcomeMark({ run }: { run: Pick<Invocation, "outcome"> }) {
-  return <StateMark tone={run.outcome === "returned" ? "good" : "bad"}>{run.outcome === "returned" ? "succeeded" : run.outcome}</StateMark>;
+  return <StateMark tone={run.outcome === "returned" ? "good" : "bad"}>{outcomeWord(run.outcome)}</StateMark>;
 }
 
 interface ChosenProps {
