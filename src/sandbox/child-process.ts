@@ -63,7 +63,7 @@ const AT_ONCE = 256 * 1024;
 /** The output of a process is read for this long after it has exited. */
 const LAST_WORDS_MS = 1000;
 
-/** Inherited variables. None may hold a secret or slow the start (spec performance.md §0.1). */
+/** Inherited variables. None may hold a secret, or slow the start as NODE_EXTRA_CA_CERTS does. */
 const INHERITED = ["TZ", "LANG", "LC_ALL"];
 /** Set also for processes that may not start programs, because packages read it. */
 const PATH = "/usr/bin:/bin";
