@@ -54,7 +54,7 @@ describe("the server on the page", () => {
     await page.locator('dt:text-is("postponed events") + dd:text-is("1")').waitFor();
     await page
       .getByRole("row", { name: /^Runs with their logs/ })
-      .getByText("10,000 a source, 30 days")
+      .getByText("10,000 per source, 30 days")
       .waitFor();
     await page.getByRole("link", { name: "Schedule" }).click();
     await page.getByText("every 3600 s").waitFor();

@@ -164,7 +164,7 @@ describe("a source on the page", () => {
     await order(source.endpoint_url, { id: "a", fails: true });
     await page.getByRole("log").getByText("order a").waitFor();
     await page.getByRole("link", { name: "Runs" }).click();
-    await page.getByRole("option", { name: /threw/ }).click();
+    await page.getByRole("option", { name: /failed/ }).click();
     await page.getByText("Error: no customer").first().waitFor();
   });
 
