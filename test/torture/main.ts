@@ -33,7 +33,10 @@ const home = mkdtempSync(join(tmpdir(), "headwater-torture-"));
 const random = new Random(seed);
 const history = newHistory();
 const server = await TorturedServer.start(resolve(values.program), home, FLAGS);
-const world = await makeWorld(server, history, random);
+const world = await makeWorld(server, history, random).catch(async (error: unknown) => {
+  await server.stop();
+  throw error;
+});
 const [over, read] = [new AbortController(), new AbortController()];
 const stage: Stage = { server, world, history, random, signal: over.signal };
 
