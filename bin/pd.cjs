@@ -15,8 +15,7 @@ if (words.length === 1 && words[0] === "--version") {
   // undici parses HTTP with WebAssembly. A process that ends waits until V8 has optimized that code, which took 85 ms of a
   // command's 180. Commands that stay need the optimized code.
   if (!["up", "serve", "dev"].includes(words[0])) require("node:v8").setFlagsFromString("--liftoff-only");
-  // Node 22 and later keep compiled code in this folder.
-  require("node:module").enableCompileCache?.(require("node:path").join(homeFolder(), "compiled"));
+  keepCompiledCode();
   void import("../dist/pd.js")
     .then(({ main }) => main(words))
     .then((code) => {
@@ -24,8 +23,23 @@ if (words.length === 1 && words[0] === "--version") {
     });
 }
 
-/** The default home, as in config.ts. Its compiled code is private to the user. */
+/** Node 22 and later keep compiled code in the home. Node executes it, so only this user may be able to write there. */
+function keepCompiledCode() {
+  const { enableCompileCache } = require("node:module");
+  const home = enableCompileCache === undefined ? undefined : homeFolder();
+  const found = home === undefined ? undefined : require("node:fs").statSync(home, { throwIfNoEntry: false });
+  const isPrivate = found !== undefined && (process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o022) === 0));
+  if (isPrivate) enableCompileCache(require("node:path").join(home, "compiled"));
+}
+
+/** As in config.ts. Undefined when the user has no home folder. */
 function homeFolder() {
-  const { PD_HOME: home, XDG_DATA_HOME: data, HOME: user } = process.env;
-  return home || require("node:path").join(data || `${user}/.local/share`, "headwater");
+  const { PD_HOME: given, XDG_DATA_HOME: data } = process.env;
+  const path = require("node:path");
+  if (given) return path.resolve(given);
+  try {
+    return path.join(data || path.join(require("node:os").homedir(), ".local", "share"), "headwater");
+  } catch {
+    return undefined;
+  }
 }
