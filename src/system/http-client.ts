@@ -42,8 +42,16 @@ export async function sendRequest(url: string | URL, sending: Sending = {}): Pro
   agent ??= new UndiciAgent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS });
   const cut = new AbortController();
   const stop = (): void => cut.abort(new CutOff(messageOf(signal?.reason), { cause: signal?.reason }));
-  const cutAfter = (ms: number | undefined): NodeJS.Timeout | undefined =>
-    ms === undefined ? undefined : setTimeout(() => cut.abort(new CutOff(`no answer within ${ms / 1000} s`)), ms).unref();
+  const forget = (): void => signal?.removeEventListener("abort", stop);
+  const cutAfter = (ms: number | undefined): NodeJS.Timeout | undefined => {
+    if (ms === undefined) return undefined;
+    const late = (): void => {
+      // A signal that lives long, such as the server's stop, must not collect listeners.
+      forget();
+      cut.abort(new CutOff(`no answer within ${ms / 1000} s`));
+    };
+    return setTimeout(late, ms).unref();
+  };
   const [whole, head] = [cutAfter(timeoutMs), cutAfter(headTimeoutMs)];
   if (signal?.aborted === true) stop();
   else if (signal !== null && signal !== undefined) {
@@ -57,7 +65,7 @@ export async function sendRequest(url: string | URL, sending: Sending = {}): Pro
     return await send().catch((error: unknown) => (method === "GET" && isHangup(reasonOf(error)) ? send() : Promise.reject(error)));
   } catch (error) {
     clearTimeout(whole);
-    signal?.removeEventListener("abort", stop);
+    forget();
     throw reasonOf(error);
   } finally {
     clearTimeout(head);

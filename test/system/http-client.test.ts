@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -137,6 +137,13 @@ describe("a request of the client", () => {
     await eventually(async () => Object(sockets[1]).destroyed === true || undefined);
     expect(await ask()).toBe("x".repeat(100_000));
     expect([sockets[0] === sockets[1], sockets[1] === sockets[2]]).toEqual([true, false]);
+  });
+
+  it("leaves no listener at a signal that outlives it", async () => {
+    const url = await startHttpServer((_request, response) => response.end("told"));
+    const { signal } = new AbortController();
+    expect(await textOf(await sendRequest(url, { signal, timeoutMs: 100 }), 100)).toBe("told");
+    await eventually(async () => getEventListeners(signal, "abort").length === 0);
   });
 
   it("waits with the answer for whoever reads it slowly", async () => {
