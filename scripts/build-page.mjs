@@ -9,7 +9,7 @@ import { build } from "esbuild";
 const browserHttp = {
   name: "browser-http",
   setup({ onResolve }) {
-    onResolve({ filter: /\/system\/http-client\.ts$/ }, () => ({ path: join(import.meta.dirname, "..", "src", "ui", "browser-http.ts") }));
+    onResolve({ filter: /\/system\/http\/http-client\.ts$/ }, () => ({ path: join(import.meta.dirname, "..", "src", "ui", "browser", "browser-http.ts") }));
   },
 };
 

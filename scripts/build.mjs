@@ -40,8 +40,8 @@ const built = await Promise.all([
     banner,
   }),
   build({ ...shared, entryPoints: ["src/sandbox/child/entry.ts"], outfile: "dist/child.cjs", format: "cjs", minifyWhitespace: true, minifySyntax: true }),
-  build({ ...shared, ...thread, banner: threadBanner, entryPoints: ["src/store/sqlite/writer-thread.ts"], outfile: "dist/writer.cjs" }),
-  build({ ...shared, ...thread, banner: threadBanner, entryPoints: ["src/store/sqlite/maintenance.ts"], outfile: "dist/maintenance.cjs" }),
+  build({ ...shared, ...thread, banner: threadBanner, entryPoints: ["src/store/sqlite/writing/writer-thread.ts"], outfile: "dist/writer.cjs" }),
+  build({ ...shared, ...thread, banner: threadBanner, entryPoints: ["src/store/sqlite/file/maintenance.ts"], outfile: "dist/maintenance.cjs" }),
 ]);
 writeLicences("dist/third-party-licences.txt", built.map(({ metafile }) => metafile).concat(TYPES_OF));
 cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });

@@ -6,16 +6,16 @@ import { join } from "node:path";
 import type { Settings } from "./config.ts";
 import { driverName, openDatabase } from "./database/database.ts";
 import { codeOf, messageOf } from "./domain/errors.ts";
-import { type MachineFacts, machineFindings } from "./domain/machine-checkup.ts";
-import type { Finding } from "./domain/checkup.ts";
-import { openEnclosure } from "./sandbox/wall.ts";
-import { damageOf } from "./store/sqlite/open.ts";
+import { type MachineFacts, machineFindings } from "./domain/health/machine-checkup.ts";
+import type { Finding } from "./domain/health/checkup.ts";
+import { openEnclosure } from "./sandbox/wall/wall.ts";
+import { damageOf } from "./store/sqlite/file/open.ts";
 import { systemClock } from "./system/clock.ts";
-import { diskSpace } from "./system/disk.ts";
-import { makeHome } from "./system/home-folder.ts";
-import { osKeyring } from "./system/os-keyring.ts";
+import { diskSpace } from "./system/home/disk.ts";
+import { makeHome } from "./system/home/home-folder.ts";
+import { osKeyring } from "./system/keys/os-keyring.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
-import { runCommand } from "./system/run-command.ts";
+import { runCommand } from "./system/process/run-command.ts";
 
 const NPM_TIMEOUT_MS = 20_000;
 

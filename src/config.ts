@@ -1,7 +1,7 @@
 import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { PdError } from "./domain/errors.ts";
-import type { CatchUp } from "./domain/schedule.ts";
+import type { CatchUp } from "./domain/timer/schedule.ts";
 import type { ComponentNetwork, SandboxUse } from "./ports/runner.ts";
 import type { KeyringUse } from "./ports/vault.ts";
 

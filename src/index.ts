@@ -1,11 +1,11 @@
 export { SETTINGS, type GivenSettings, type Settings, type SettingSources, readSettings } from "./config.ts";
 export { PdError, type ErrorCode } from "./domain/errors.ts";
-export type { ComponentDefinition } from "./domain/component.ts";
-export type { DeployedComponent } from "./domain/deployed-component.ts";
-export type { Event } from "./domain/event.ts";
-export type { Invocation, LogLine, Outcome } from "./domain/invocation.ts";
-export type { SavedComponent } from "./domain/saved-component.ts";
-export type { Trigger } from "./domain/trigger.ts";
+export type { ComponentDefinition } from "./domain/component/component.ts";
+export type { DeployedComponent } from "./domain/source/deployed-component.ts";
+export type { Event } from "./domain/event/event.ts";
+export type { Invocation, LogLine, Outcome } from "./domain/run/invocation.ts";
+export type { SavedComponent } from "./domain/component/saved-component.ts";
+export type { Trigger } from "./domain/run/trigger.ts";
 export { type RunningServer, startServer } from "./library.ts";
 export type { Log } from "./ports/log.ts";
 export { silentLog, streamLog } from "./system/log.ts";

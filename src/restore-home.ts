@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PdError } from "./domain/errors.ts";
-import { newestRevision } from "./store/sqlite/open.ts";
-import { type Restored, restoreDatabase } from "./store/sqlite/restore.ts";
+import { newestRevision } from "./store/sqlite/file/open.ts";
+import { type Restored, restoreDatabase } from "./store/sqlite/file/restore.ts";
 import { systemClock } from "./system/clock.ts";
-import { holdLock } from "./system/file-lock.ts";
-import { makeHome } from "./system/home-folder.ts";
+import { holdLock } from "./system/home/file-lock.ts";
+import { makeHome } from "./system/home/home-folder.ts";
 import { programFile } from "./system/program-files.ts";
 
 /**

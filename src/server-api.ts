@@ -1,17 +1,17 @@
 import { basename, join } from "node:path";
 import type { Engine } from "./engine/engine.ts";
 import type { Log } from "./ports/log.ts";
-import type { Store } from "./ports/store.ts";
-import type { ServerFacts } from "./server/api/facts.ts";
+import type { Store } from "./ports/stores/store.ts";
+import type { ServerFacts } from "./server/api/server/facts.ts";
 import { LateApi } from "./server/late-api.ts";
 import type { DatabaseHealth } from "./server-facts.ts";
 import type { Resealing } from "./store/sealed-store.ts";
 import { systemClock } from "./system/clock.ts";
-import type { Metrics } from "./system/metrics.ts";
-import type { OwnPorts } from "./system/own-ports.ts";
-import { browserPids } from "./system/opener.ts";
+import type { Metrics } from "./system/process/metrics.ts";
+import type { OwnPorts } from "./system/http/own-ports.ts";
+import { browserPids } from "./system/process/opener.ts";
 import { programFile } from "./system/program-files.ts";
-import type { ServerRecord } from "./system/server-record.ts";
+import type { ServerRecord } from "./system/home/server-record.ts";
 
 interface ApiParts {
   readonly home: string;
@@ -32,7 +32,7 @@ interface ApiParts {
 
 export function lateApiOf(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, drafts, log, ownPorts, ...rest }: ApiParts): LateApi {
   const load = async () => {
-    const { openApi } = await import("./server/api/open-api.ts");
+    const { openApi } = await import("./server/api/api-routes.ts");
     return openApi(engine, {
       ...rest,
       apiKey,

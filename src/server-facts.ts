@@ -5,13 +5,13 @@ import type { FiguresRecord, StatusRecord, UsageRecord } from "./api/server.ts";
 import { codeOf } from "./domain/errors.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { Log } from "./ports/log.ts";
-import type { Retention, Store } from "./ports/store.ts";
-import type { Enclosure } from "./sandbox/enclosure.ts";
-import type { ServerFacts } from "./server/api/facts.ts";
+import type { Retention, Store } from "./ports/stores/store.ts";
+import type { Enclosure } from "./sandbox/wall/enclosure.ts";
+import type { ServerFacts } from "./server/api/server/facts.ts";
 import { systemClock } from "./system/clock.ts";
-import { diskSpace, folderBytes } from "./system/disk.ts";
-import type { Metrics } from "./system/metrics.ts";
-import type { ServerRecord } from "./system/server-record.ts";
+import { diskSpace, folderBytes } from "./system/home/disk.ts";
+import type { Metrics } from "./system/process/metrics.ts";
+import type { ServerRecord } from "./system/home/server-record.ts";
 
 export function startedNow(endpointUrl: string, version: string): Omit<ServerRecord, "api_url"> {
   return { pid: process.pid, in_background: process.env["PD_BACKGROUND"] === "1", endpoint_url: endpointUrl, started_at_ms: systemClock.now(), version };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isRecord } from "../src/domain/json.ts";
+import { isRecord } from "../src/domain/text/json.ts";
 
 /** The packages that the user's design card names. */
 const CARD = ["commander", "inquirer", "chokidar", "esbuild", "better-sqlite3", "undici", "chalk", "ora", "eventsource", "vitest"];
@@ -22,7 +22,7 @@ describe("the design card", () => {
     ["chokidar", "cli/dev/file-watcher.ts"],
     ["chalk", "cli/colours.ts"],
     ["eventsource", "client/following.ts"],
-    ["undici", "system/undici.ts"],
+    ["undici", "system/http/undici.ts"],
     ["esbuild", "code/esbuild-service.ts"],
     ["better-sqlite3", "database/better-sqlite.ts"],
     ["ora", "cli/spinner.ts"],

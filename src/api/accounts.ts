@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { MOST_OF_ADDRESS } from "../domain/addresses.ts";
+import { MOST_OF_ADDRESS } from "../domain/text/addresses.ts";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, jsonObject, ms, one, optionalText, pageParams, paged, text } from "./declare.ts";
 

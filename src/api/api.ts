@@ -1,5 +1,5 @@
 import { accounts } from "./accounts.ts";
-import { actions } from "./actions.ts";
+import { actions } from "./components.ts";
 import { apps } from "./apps.ts";
 import type { CALLS } from "./calls.ts";
 import { components } from "./components.ts";
@@ -14,7 +14,7 @@ import { state } from "./state.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { webhooks } from "./webhooks.ts";
 import { workflows } from "./workflows.ts";
-import { page } from "./page.ts";
+import { page } from "./server.ts";
 
 /** Requires each call of `CALLS` with its address. */
 type Declared = {

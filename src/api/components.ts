@@ -1,9 +1,10 @@
 import * as z from "zod";
-import { isDay } from "../domain/package-spec.ts";
+import { isDay } from "../domain/component/package-spec.ts";
 import { app } from "./apps.ts";
 import { CALLS } from "./calls.ts";
-import { call, deleted, flag, jsonObject, one, optionalText, pageParams, paged, seconds, text, texts, whole } from "./declare.ts";
+import { call, deleted, flag, jsonObject, memoryMb, one, optionalText, paged, pageParams, seconds, text, texts, whole } from "./declare.ts";
 import { choices, dynamicProps, optionsParams, prop } from "./props.ts";
+import { actionRun } from "./invocations.ts";
 
 export const codeFiles = z.object({ code: text, path: text.default("component.js"), files: texts.default({}) });
 
@@ -139,5 +140,26 @@ export const components = {
     summary: "Shows an app that a component uses; unknown apps are looked up in the component's code first",
     params: codeParams.extend({ app: z.string().min(1) }),
     answer: one(app),
+  }),
+};
+
+export const actions = {
+  run: call(CALLS.actions.run, {
+    tag: "Actions",
+    summary: "Runs an action, and again when it asks for a rerun",
+    params: codeParams.extend({
+      configured_props: jsonObject.default({}),
+      env: texts.default({}),
+      allow_run: flag.default(false).describe("may start programs of the machine, inside the wall"),
+      allow_addons: flag.default(false).describe("may load native code of packages"),
+      memory_mb: memoryMb.optional().describe("JavaScript memory of its process; default: the server's setting"),
+      timeout_seconds: z.number().min(0.001).max(86_400).optional().describe("its timeout; default: the server's setting"),
+      steps: jsonObject.default({}),
+      context: jsonObject.default({}),
+      hide_secrets: hideSecrets,
+      debug: optionalText.describe("id of the debugger that waits for it"),
+    }),
+    answer: actionRun,
+    also: ["POST /v1/connect/{project_id}/actions/run"],
   }),
 };

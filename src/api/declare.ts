@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { LEAST_MEMORY_MB, MOST_MEMORY_MB } from "../domain/process-grant.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/json.ts";
+import { LEAST_MEMORY_MB, MOST_MEMORY_MB } from "../domain/source/process-grant.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/text/json.ts";
 import type { CallAddress } from "./calls.ts";
 
 export interface Call<Address extends CallAddress, Params extends z.ZodObject, Answer extends z.ZodType | undefined> {

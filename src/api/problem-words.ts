@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { nearestTo } from "../domain/did-you-mean.ts";
+import { nearestTo } from "../domain/text/did-you-mean.ts";
 
 type Issue = Parameters<z.core.$ZodErrorMap>[0];
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { EXACT_VERSION } from "../domain/package-spec.ts";
+import { EXACT_VERSION } from "../domain/component/package-spec.ts";
 import { codeFiles } from "./components.ts";
 import { flag, json, jsonObject, maxConcurrency, ms, optionalText, slug, text, texts, whole, word } from "./declare.ts";
 

@@ -1,7 +1,7 @@
-import { outcomeWord } from "../domain/invocation.ts";
+import { outcomeWord } from "../domain/run/invocation.ts";
 import { coloursFor } from "./colours.ts";
 import type { ActionRunRecord } from "../api/invocations.ts";
-import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../domain/text/json.ts";
 import type { CliContext } from "./context.ts";
 import { printJson, printLine, timelineLine } from "./reporter.ts";
 

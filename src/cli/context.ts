@@ -4,16 +4,18 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type GivenSettings, SETTINGS, type Settings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
-import { makeHome } from "../system/home-folder.ts";
+import { makeHome } from "../system/home/home-folder.ts";
 import { packageFile } from "../system/program-files.ts";
-import { readServerRecord } from "../system/server-record.ts";
+import { readServerRecord } from "../system/home/server-record.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { Connection, type ConnectionOptions, type ServerAddress } from "../client/connection.ts";
 import { findProfile } from "./profiles.ts";
 import { settingsOf } from "./settings-of.ts";
-import { withSteps } from "./spinner.ts";
-import { migrationWords, stepWords } from "./step-words.ts";
-import { readNowIfThere } from "../system/whole-files.ts";
+import { barOf, withSteps } from "./spinner.ts";
+import { readNowIfThere } from "../system/home/whole-files.ts";
+import type { JsonObject } from "../domain/text/json.ts";
+import { MIGRATING } from "../system/log.ts";
+import { cut } from "./terminal-text.ts";
 
 export interface CliContext {
   readonly stdin: NodeJS.ReadStream;
@@ -75,7 +77,7 @@ async function answers(address: ServerAddress, home: string, busyMs: number): Pr
 
 /** The recorded process id or port may belong to another program by now. */
 async function isHeld(home: string): Promise<boolean> {
-  const { holdLock } = await import("../system/file-lock.ts");
+  const { holdLock } = await import("../system/home/file-lock.ts");
   const lock = holdLock(join(home, "server.lock"));
   lock?.release();
   return lock === undefined;
@@ -224,4 +226,41 @@ function notStarted(logPath: string, lines: readonly string[]): PdError {
   return new PdError("PD_SERVER_UNREACHABLE", `Cannot start a server in the background: ${reason.replace(/^Error: /, "")}`, {
     fix: advice?.slice("Try: ".length) ?? `Read ${logPath}, or run pd up to see why`,
   });
+}
+
+/** Shorter waits show no time. */
+const SHOWN_FROM_MS = 1000;
+/** Leaves room for the time. */
+const MOST_SUBJECT = 60;
+
+/** Such as `Installing axios@1.7 … 3 s`. Undefined when the server reports no step. */
+export function stepWords(told: JsonObject | undefined): string | undefined {
+  const words = wordsOf(String(told?.["step"]), cut(String(told?.["subject"] ?? ""), MOST_SUBJECT));
+  const elapsed = Number(told?.["elapsed_ms"] ?? 0);
+  return words === undefined || elapsed < SHOWN_FROM_MS ? words : `${words} … ${Math.floor(elapsed / 1000)} s`;
+}
+
+function wordsOf(step: string, subject: string): string | undefined {
+  switch (step) {
+    case "fetching":
+      return `Fetching ${subject}`;
+    case "bundling":
+      return "Bundling";
+    case "installing":
+      return `Installing ${subject}`;
+    case "loading":
+      return "Loading";
+    case "hook":
+      return `Running hook ${subject}`;
+    default:
+      return undefined;
+  }
+}
+
+/** Reads the last line of a server's log. Undefined unless it is migrating. */
+export function migrationWords(log: string): string | undefined {
+  const last = log.trim().split("\n").at(-1) ?? "";
+  const [, next, newest] = /revision=(\d+) of (\d+)/.exec(last) ?? [];
+  if (!last.includes(MIGRATING) || next === undefined || newest === undefined) return undefined;
+  return `Migrating the database ${barOf(Number(next), Number(newest))} ${next} of ${newest}`;
 }

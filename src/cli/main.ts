@@ -2,7 +2,6 @@ import { CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typ
 import { type GivenSettings, SETTINGS } from "../config.ts";
 import type { CliContext } from "./context.ts";
 import { messageOf } from "../domain/errors.ts";
-import { commandFirst } from "./global-flags.ts";
 import { watchOutput } from "./own-output.ts";
 import { buildProgram } from "./program.ts";
 import { forTerminal } from "./terminal-text.ts";
@@ -117,4 +116,23 @@ function contextOf(command: CommandUnknownOpts, place: CliPlace): CliContext {
     flags,
     profile: typeof all["profile"] === "string" ? all["profile"] : undefined,
   };
+}
+
+const WITH_VALUE = new Set(["--home", "-p", "--profile"]);
+
+/** Global flags may come before the command, as in `pd -p work list`. */
+export function commandFirst(words: readonly string[]): readonly string[] {
+  const at = indexOfCommand(words);
+  const command = words[at];
+  return at === 0 || command === undefined || command.startsWith("-") ? words : [command, ...words.slice(0, at), ...words.slice(at + 1)];
+}
+
+function indexOfCommand(words: readonly string[]): number {
+  let at = 0;
+  for (let word = words[0]; word !== undefined && isGlobal(word); word = words[at]) at += WITH_VALUE.has(word) ? 2 : 1;
+  return at;
+}
+
+function isGlobal(word: string): boolean {
+  return WITH_VALUE.has(word) || word === "--json" || /^(--home=|--profile=|-p[^-])/.test(word);
 }

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { PdError } from "../domain/errors.ts";
-import { escapedHtml } from "../domain/html.ts";
-import { makeHome } from "../system/home-folder.ts";
-import { startOpener } from "../system/opener.ts";
-import { writeWhole } from "../system/whole-files.ts";
+import { escapedHtml } from "../domain/text/html.ts";
+import { makeHome } from "../system/home/home-folder.ts";
+import { startOpener } from "../system/process/opener.ts";
+import { writeWhole } from "../system/home/whole-files.ts";
 import type { CliContext } from "./context.ts";
 import { settingsOf } from "./settings-of.ts";
 import { printNote } from "./reporter.ts";

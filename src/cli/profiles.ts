@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import ini from "ini";
 import { PdError } from "../domain/errors.ts";
-import { isRecord, ownMember } from "../domain/json.ts";
-import { readNowIfThere } from "../system/whole-files.ts";
+import { isRecord, ownMember } from "../domain/text/json.ts";
+import { readNowIfThere } from "../system/home/whole-files.ts";
 
 export interface Profile {
   readonly name: string;

@@ -1,8 +1,8 @@
-import { outcomeWord } from "../domain/invocation.ts";
+import { outcomeWord } from "../domain/run/invocation.ts";
 import { type Colours, coloursFor } from "./colours.ts";
 import type { EventRecord } from "../api/events.ts";
 import type { ObservationRecord } from "../api/invocations.ts";
-import type { JsonValue } from "../domain/json.ts";
+import type { JsonValue } from "../domain/text/json.ts";
 import { PdError, isDiskProblem, messageOf, toPdError } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
 import { cut, forTerminal, plainLine, plainText } from "./terminal-text.ts";

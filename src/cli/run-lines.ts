@@ -1,6 +1,6 @@
 import type { Colours } from "./colours.ts";
 import { stripVTControlCharacters } from "node:util";
-import { type Outcome, describeOutcome, isFailed } from "../domain/invocation.ts";
+import { type Outcome, describeOutcome, isFailed } from "../domain/run/invocation.ts";
 import { clockTime, runSummary } from "./reporter.ts";
 import { cut } from "./terminal-text.ts";
 

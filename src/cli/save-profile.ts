@@ -5,10 +5,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import ini from "ini";
 import { SETTINGS } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
-import { isRecord, ownMember } from "../domain/json.ts";
-import { holdLock } from "../system/file-lock.ts";
-import { makeFolder } from "../system/make-folder.ts";
-import { writeWhole } from "../system/whole-files.ts";
+import { isRecord, ownMember } from "../domain/text/json.ts";
+import { holdLock } from "../system/home/file-lock.ts";
+import { makeFolder } from "../system/home/make-folder.ts";
+import { writeWhole } from "../system/home/whole-files.ts";
 import { type Config, type Environment, LOCAL, type Profile, configPath, isHostedProfile, readConfig } from "./profiles.ts";
 
 /** Only the user can read the file. Without a name, sets the default. Throws PD_BAD_INPUT for an invalid name. */

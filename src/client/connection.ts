@@ -1,7 +1,7 @@
 import { PdError, codeOf, isErrorCode, messageOf } from "../domain/errors.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
-import { textOf } from "../system/answer-text.ts";
-import { type Answer, type Sending, Silence, sendRequest } from "../system/http-client.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isRecord, parseJson } from "../domain/text/json.ts";
+import { textOf } from "../system/http/answer-text.ts";
+import { type Answer, type Sending, Silence, sendRequest } from "../system/http/http-client.ts";
 
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";

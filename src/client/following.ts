@@ -1,8 +1,8 @@
 import { EventSource, type EventSourceFetchInit, type FetchLikeResponse } from "eventsource";
 import { PdError } from "../domain/errors.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../domain/text/json.ts";
 import { LIMITS } from "../domain/limits.ts";
-import { type Answer, Silence, sleep } from "../system/http-client.ts";
+import { type Answer, Silence, sleep } from "../system/http/http-client.ts";
 import { CHECK_ADDRESS, type Connection, refusalOf } from "./connection.ts";
 
 export interface FollowSettings {

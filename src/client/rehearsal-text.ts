@@ -1,5 +1,5 @@
 import type { RehearsalRecord } from "../api/invocations.ts";
-import { type JsonValue, isSameJson } from "../domain/json.ts";
+import { type JsonValue, isSameJson } from "../domain/text/json.ts";
 
 const MOST_KEYS = 3;
 const MOST_TEXT = 40;

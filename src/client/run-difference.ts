@@ -1,5 +1,5 @@
 import type { RunRecord, RunStepRecord } from "../api/workflows.ts";
-import { isSameJson } from "../domain/json.ts";
+import { isSameJson } from "../domain/text/json.ts";
 
 /** A step of a repeated run, compared with the original run. */
 export interface StepDifference {

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { isJsonObject, isRecord, parseJson } from "../domain/json.ts";
-import { readPlainFile } from "../system/whole-files.ts";
+import { isJsonObject, isRecord, parseJson } from "../domain/text/json.ts";
+import { readPlainFile } from "../system/home/whole-files.ts";
 
 const MOST_BYTES = 32 * 2 ** 20;
 

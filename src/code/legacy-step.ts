@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { EXPORTS } from "./exports.ts";
-import { type Script, type Span, readScript } from "../domain/javascript.ts";
+import { type Script, type Span, readScript } from "../domain/component/javascript.ts";
 
 /** Step code from before 2021 as a component that calls it with the old interface. */
 export interface LegacyStep {

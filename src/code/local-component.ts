@@ -2,18 +2,18 @@ import { stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type BuildContext, type BuildResult as EsbuildResult, type Metafile, type Plugin, context } from "esbuild";
 import { PdError, messageOf } from "../domain/errors.ts";
-import { isJsonObject, parseJson } from "../domain/json.ts";
-import { importedNames } from "../domain/imported-names.ts";
-import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
-import type { ComponentCode } from "../domain/saved-component.ts";
-import type { BuildProblem } from "../domain/build-problem.ts";
+import { isJsonObject, parseJson } from "../domain/text/json.ts";
+import { importedNames } from "../domain/component/imported-names.ts";
+import { isBareImport, parsePackageImport } from "../domain/component/package-spec.ts";
+import type { ComponentCode } from "../domain/component/saved-component.ts";
+import type { BuildProblem } from "../domain/component/build-problem.ts";
 import { ConstantAssignments } from "./constants.ts";
 import { isBuildFailure, problemOf } from "./esbuild-bundler.ts";
 import { holdService, letGoOf, onService, serviceLife } from "./esbuild-service.ts";
 import { EXPORTS } from "./exports.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
-import { ProjectRoot } from "../system/project-root.ts";
-import { readNow, readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
+import { ProjectRoot } from "../system/home/project-root.ts";
+import { readNow, readNowIfThere, readStable, readStableIfThere } from "../system/home/whole-files.ts";
 
 export type ReadResult =
   | { readonly kind: "read"; readonly code: ComponentCode; readonly files: readonly string[] }

@@ -1,5 +1,5 @@
 import { PdError } from "../domain/errors.ts";
-import { type CommandResult, type CommandSettings, runCommand } from "../system/run-command.ts";
+import { type CommandResult, type CommandSettings, runCommand } from "../system/process/run-command.ts";
 
 /** Throws PD_NPM_MISSING, and PD_STOPPING when the signal aborts. */
 export interface Npm {

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PdError } from "../domain/errors.ts";
-import { isJsonObject, parseJson } from "../domain/json.ts";
-import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
+import { isJsonObject, parseJson } from "../domain/text/json.ts";
+import type { PackageLock, PackageSpec } from "../domain/component/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { PackageResolver, ResolveOptions, ResolvedPackages } from "../ports/package-resolver.ts";
@@ -13,7 +13,7 @@ import type { SharedPackages } from "./shared-packages.ts";
 import { type InstalledList, foreignPackages, installedVersions, readInstalledList } from "./installed-tree.ts";
 import { type Npm, npmCulprit, npmProblem } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
-import { readPlainFile } from "../system/whole-files.ts";
+import { readPlainFile } from "../system/home/whole-files.ts";
 
 export interface NpmResolverSettings {
   readonly folder: string;

@@ -1,7 +1,7 @@
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
-import { type JsonObject, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
-import { type PackageSpec, aliasFor, parsePackageImport } from "../domain/package-spec.ts";
+import { type JsonObject, isJsonObject, isRecord, parseJson } from "../domain/text/json.ts";
+import { type PackageSpec, aliasFor, parsePackageImport } from "../domain/component/package-spec.ts";
 import { isVersionOrTag, isVersionRange } from "./versions.ts";
 import type { VirtualFiles } from "./virtual-files.ts";
 

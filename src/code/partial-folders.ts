@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../ports/log.ts";
-import { isAlive } from "../system/processes.ts";
-import { removeFolder } from "../system/remove-folder.ts";
+import { isAlive } from "../system/process/processes.ts";
+import { removeFolder } from "../system/home/remove-folder.ts";
 
 const PARTIAL = ".partial-";
 

@@ -2,8 +2,8 @@ import type { Dirent } from "node:fs";
 import { link, lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../domain/errors.ts";
-import { isForEditors } from "../domain/package-files.ts";
-import { isThere } from "../system/is-there.ts";
+import { isForEditors } from "../domain/component/package-files.ts";
+import { isThere } from "../system/home/is-there.ts";
 
 interface Sharing {
   /** May not exist yet. */

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, messageOf } from "../domain/errors.ts";
-import { isRecord } from "../domain/json.ts";
-import { holdsCompiler } from "../domain/package-files.ts";
+import { isRecord } from "../domain/text/json.ts";
+import { holdsCompiler } from "../domain/component/package-files.ts";
 import type { Log } from "../ports/log.ts";
 import { readInstalledList } from "./installed-tree.ts";
 import { partialName, removeLeft } from "./partial-folders.ts";
-import { isThere } from "../system/is-there.ts";
+import { isThere } from "../system/home/is-there.ts";
 
 const SHARED = ".shared";
 /** Marks a set that is shared and has no files for editors. */

@@ -1,7 +1,7 @@
 import { PdError, messageOf } from "../domain/errors.ts";
 import type { CodeOrigin } from "../ports/code-origin.ts";
-import { textOf } from "../system/answer-text.ts";
-import { sendRequest } from "../system/http-client.ts";
+import { textOf } from "../system/http/answer-text.ts";
+import { sendRequest } from "../system/http/http-client.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_SIZE = 5_000_000;

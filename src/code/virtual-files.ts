@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import type { Loader } from "esbuild";
-import { remotePath } from "../domain/remote-imports.ts";
-import { GAP } from "../domain/imported-names.ts";
+import { remotePath } from "../domain/component/remote-imports.ts";
+import { GAP } from "../domain/component/imported-names.ts";
 import { ConstantAssignments } from "./constants.ts";
 import type { LegacyStep } from "./legacy-step.ts";
-import type { ComponentCode } from "../domain/saved-component.ts";
+import type { ComponentCode } from "../domain/component/saved-component.ts";
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   ".ts": "ts",

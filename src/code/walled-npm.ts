@@ -4,8 +4,8 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { parse, stringify } from "ini";
 import { PdError } from "../domain/errors.ts";
-import type { EnclosedStart, Enclosure, ToolStart } from "../sandbox/enclosure.ts";
-import { type CommandResult, type CommandSettings, runCommand } from "../system/run-command.ts";
+import type { EnclosedStart, Enclosure, ToolStart } from "../sandbox/wall/enclosure.ts";
+import { type CommandResult, type CommandSettings, runCommand } from "../system/process/run-command.ts";
 import { type Npm, SCRIPT_WORDS, bareNpm } from "./npm-command.ts";
 
 const NAMES_FILE = /(?:^|:)(?:cafile|certfile|keyfile)$/;

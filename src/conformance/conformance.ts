@@ -1,10 +1,10 @@
 import { appendFile, mkdir, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
-import { isRecord, parseJson } from "../domain/json.ts";
+import { isRecord, parseJson } from "../domain/text/json.ts";
 import { ComponentFolder, type NoComponent } from "../registry/component-folder.ts";
 import { type CheckPorts, type CheckResult, checkComponent } from "./check-component.ts";
-import { readIfThere } from "../system/whole-files.ts";
+import { readIfThere } from "../system/home/whole-files.ts";
 
 export interface ConformanceSettings {
   readonly folder: string;

@@ -5,11 +5,11 @@ import { npmWithin } from "../code/walled-npm.ts";
 import type { Settings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
-import { openSandbox } from "../sandbox/open-sandbox.ts";
+import { openSandbox } from "../sandbox/wall/open-sandbox.ts";
 import { ProcessRunner } from "../sandbox/process-runner.ts";
-import { holdLock } from "../system/file-lock.ts";
+import { holdLock } from "../system/home/file-lock.ts";
 import { systemClock } from "../system/clock.ts";
-import { makeHome } from "../system/home-folder.ts";
+import { makeHome } from "../system/home/home-folder.ts";
 import type { CheckPorts } from "./check-component.ts";
 
 /** Uses a separate home, so that a running server is not disturbed. Throws PD_HOME_IN_USE when another check runs. */

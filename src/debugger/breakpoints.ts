@@ -1,4 +1,4 @@
-import { type JsonObject, isJsonObject } from "../domain/json.ts";
+import { type JsonObject, isJsonObject } from "../domain/text/json.ts";
 import type { AuthorPosition, BundleMap } from "./bundle-map.ts";
 import type { Answer, InspectedUnit } from "./inspected-process.ts";
 

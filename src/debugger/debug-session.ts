@@ -1,5 +1,5 @@
-import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
-import type { Bundle } from "../domain/saved-component.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../domain/text/json.ts";
+import type { Bundle } from "../domain/component/saved-component.ts";
 import type { DebugLink, InspectedProcess } from "../ports/debugger.ts";
 import { Breakpoints } from "./breakpoints.ts";
 import { BundleMap, mapAtHome } from "./bundle-map.ts";

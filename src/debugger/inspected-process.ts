@@ -1,4 +1,4 @@
-import { type JsonObject, isJsonObject } from "../domain/json.ts";
+import { type JsonObject, isJsonObject } from "../domain/text/json.ts";
 import type { InspectedProcess } from "../ports/debugger.ts";
 import type { BundleMap } from "./bundle-map.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../domain/json.ts";
+import type { JsonObject } from "../domain/text/json.ts";
 
 /** Settings that a new process must get again. */
 const LASTING = new Set([

@@ -1,7 +1,7 @@
 import { messageOf } from "../domain/errors.ts";
 import { type DeployedId, type ListenerId, isDeployedId, isWorkflowId } from "../domain/ids.ts";
-import { canRenew, dueAt } from "../domain/oauth.ts";
-import type { AccountStore } from "../ports/account-store.ts";
+import { canRenew, dueAt } from "../domain/account/oauth.ts";
+import type { AccountStore } from "../ports/stores/account-store.ts";
 import type { EngineSettings } from "../ports/engine-settings.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { HostedSources } from "./sources/hosted-sources.ts";

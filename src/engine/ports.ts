@@ -13,10 +13,10 @@ import type { Runner } from "../ports/runner.ts";
 import type { Sender } from "../ports/sender.ts";
 import type { ListenerId } from "../domain/ids.ts";
 import type { EngineSettings } from "../ports/engine-settings.ts";
-import type { Store } from "../ports/store.ts";
-import type { ProcessBudget } from "./runs/process-budget.ts";
+import type { Store } from "../ports/stores/store.ts";
+import type { ProcessBudget } from "./runs/source/process-budget.ts";
 import type { Credentials } from "./accounts/credentials.ts";
-import type { EventFeed } from "./runs/event-feed.ts";
+import type { EventFeed } from "./runs/commits/event-feed.ts";
 
 export interface EnginePorts {
   readonly store: Store;

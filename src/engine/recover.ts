@@ -1,13 +1,13 @@
 import { messageOf } from "../domain/errors.ts";
-import type { StoredSource } from "../domain/deployed-component.ts";
+import type { StoredSource } from "../domain/source/deployed-component.ts";
 import { type DeployedId, invocationId } from "../domain/ids.ts";
-import type { PendingRequest } from "../ports/run-store.ts";
+import type { PendingRequest } from "../ports/stores/run-store.ts";
 import { reactivate } from "./sources/hooks.ts";
 import { giveUpVersion } from "./sources/update.ts";
 import type { EnginePorts } from "./ports.ts";
-import { unreadableBecause } from "./runs/unreadable.ts";
+import { unreadableBecause } from "./runs/source/unreadable.ts";
 import { runUntilStored } from "./requests/pending.ts";
-import type { LiveSource } from "./runs/live-source.ts";
+import type { LiveSource } from "./runs/source/live-source.ts";
 import type { HostedSources } from "./sources/hosted-sources.ts";
 
 /** Timer runs that an earlier server did not finish are recorded as interrupted and not repeated, because each instant fires at most once. */

@@ -1,8 +1,8 @@
 import type { AccountRecord } from "../api/accounts.ts";
 import type { PropRecord } from "../api/props.ts";
-import { didYouMean } from "../domain/did-you-mean.ts";
+import { didYouMean } from "../domain/text/did-you-mean.ts";
 import { PdError } from "../domain/errors.ts";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { JsonObject, JsonValue } from "../domain/text/json.ts";
 import type { ChosenActions } from "./chosen-actions.ts";
 
 export interface Accounts {

@@ -1,11 +1,10 @@
 import type { DescribedRecord } from "../api/components.ts";
 import type { PropRecord } from "../api/props.ts";
 import type { Client } from "../client/client.ts";
-import { didYouMean } from "../domain/did-you-mean.ts";
+import { didYouMean } from "../domain/text/did-you-mean.ts";
 import { PdError } from "../domain/errors.ts";
-import { type JsonObject, isJsonObject, isSameJson } from "../domain/json.ts";
+import { isJsonObject, isSameJson, type JsonObject, type JsonValue } from "../domain/text/json.ts";
 import { type Accounts, accountFor, accountSchema, isAskedFor } from "./action-accounts.ts";
-import { argumentSchema, isArgument } from "./action-schema.ts";
 import type { ChosenAction } from "./chosen-actions.ts";
 import type { Choice, Choices, ChoosingTool, ToolResult } from "./tool.ts";
 
@@ -160,4 +159,42 @@ async function choicesOf(client: Client, { key, prop, query, configure }: Choosi
 
 function firstOf(choices: readonly Choice[]): Choices {
   return { choices: choices.slice(0, MOST_CHOICES), hasMore: choices.length > MOST_CHOICES };
+}
+
+const WITHOUT_VALUE = /^(\$\.interface\.|\$\.service\.db$|alert$|dir$)/;
+const SINGLE: Readonly<Record<string, JsonObject>> = {
+  string: { type: "string" },
+  integer: { type: "integer" },
+  boolean: { type: "boolean" },
+  object: { type: "object" },
+  any: {},
+  sql: { type: "string" },
+  http_request: { type: "object" },
+  data_store: { type: "string" },
+};
+
+/** An agent chooses accounts by name. */
+function isArgument({ type, hidden, disabled, readOnly }: PropRecord): boolean {
+  return !WITHOUT_VALUE.test(type) && type !== "app" && hidden !== true && disabled !== true && readOnly !== true;
+}
+
+function argumentSchema(prop: PropRecord): JsonObject {
+  const { type, label, description, default: usual, min, max, options } = prop;
+  const isList = type.endsWith("[]");
+  const item: JsonObject = { ...SINGLE[type.replace(/\[\]$/, "").replace(/^\$\.service\./, "")], ...choicesSchema(options) };
+  const words = [label, description].filter((text) => text !== undefined && text !== "").join(". ");
+  const bounds = { ...(min === undefined ? {} : { minimum: min }), ...(max === undefined ? {} : { maximum: max }) };
+  return {
+    ...(isList ? { type: "array", items: { ...item, ...bounds } } : { ...item, ...bounds }),
+    ...(words === "" ? {} : { description: words }),
+    ...(usual === undefined || usual === null ? {} : { default: usual }),
+  };
+}
+
+function choicesSchema(options: PropRecord["options"]): JsonObject {
+  if (options === undefined || options.length === 0) return {};
+  const values = options.map(({ value }): JsonValue => value);
+  return options.every(({ label, value }) => label === String(value))
+    ? { enum: values }
+    : { oneOf: options.map(({ label, value }) => ({ const: value, title: label })) };
 }

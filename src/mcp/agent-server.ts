@@ -6,7 +6,7 @@ import {
   ListPromptsRequestSchema,
   ListToolsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { isJsonObject } from "../domain/json.ts";
+import { isJsonObject } from "../domain/text/json.ts";
 import { NO_CHOICES, type OfferedTools } from "./offered-tools.ts";
 import type { ChoosingTool, Tool } from "./tool.ts";
 

@@ -1,7 +1,7 @@
 import type { DescribedRecord } from "../api/components.ts";
 import { type Client, everyPage } from "../client/client.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
-import { fitsPattern } from "../domain/star-pattern.ts";
+import { fitsPattern } from "../domain/text/star-pattern.ts";
 
 /** Chosen: loading an action to read its declaration takes time. */
 const MOST_ACTIONS = 100;

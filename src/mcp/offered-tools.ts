@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { type Client, everyPage } from "../client/client.ts";
 import { PdError, toPdError } from "../domain/errors.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../domain/text/json.ts";
 import { type Accounts, appOf, requireFixed } from "./action-accounts.ts";
 import { actionTools } from "./action-tools.ts";
 import { type ChosenAction, type ChosenActions, chooseActions, loadAction } from "./chosen-actions.ts";

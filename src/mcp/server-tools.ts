@@ -3,7 +3,7 @@ import { IN_WORDS, problemsOf } from "../api/problem-words.ts";
 import { json, jsonObject, word } from "../api/declare.ts";
 import type { Client } from "../client/client.ts";
 import { PdError } from "../domain/errors.ts";
-import { type JsonObject, isJsonObject, isJsonValue } from "../domain/json.ts";
+import { type JsonObject, isJsonObject, isJsonValue } from "../domain/text/json.ts";
 import type { Tool } from "./tool.ts";
 
 const MOST_RECORDS = 100;

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { JsonObject, JsonValue } from "../domain/text/json.ts";
 
 export interface Tool {
   readonly name: string;

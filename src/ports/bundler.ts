@@ -1,5 +1,5 @@
-import type { BuildProblem } from "../domain/build-problem.ts";
-import type { Bundle, ComponentCode } from "../domain/saved-component.ts";
+import type { BuildProblem } from "../domain/component/build-problem.ts";
+import type { Bundle, ComponentCode } from "../domain/component/saved-component.ts";
 
 /** `hash` is the code's SHA-256 in hex. For a single file it covers only the text, so that anyone can verify it. */
 export type BuildResult =

@@ -1,4 +1,4 @@
-import type { IndexedComponent, Registry, RegistryComponent } from "../domain/registry.ts";
+import type { IndexedComponent, Registry, RegistryComponent } from "../domain/component/registry.ts";
 
 export interface ComponentRegistry {
   /**

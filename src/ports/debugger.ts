@@ -1,5 +1,5 @@
-import type { JsonObject } from "../domain/json.ts";
-import type { Bundle } from "../domain/saved-component.ts";
+import type { JsonObject } from "../domain/text/json.ts";
+import type { Bundle } from "../domain/component/saved-component.ts";
 
 /** Messages are in the inspector's protocol. */
 export interface InspectedProcess {

@@ -1,5 +1,5 @@
-import type { CatchUp } from "../domain/schedule.ts";
-import type { Retention } from "./store.ts";
+import type { CatchUp } from "../domain/timer/schedule.ts";
+import type { Retention } from "./stores/store.ts";
 
 export interface EngineSettings {
   /** Time limit for a call of `run` or a hook. */

@@ -1,4 +1,4 @@
-import type { OAuthClient, TokenAnswer } from "../domain/oauth.ts";
+import type { OAuthClient, TokenAnswer } from "../domain/account/oauth.ts";
 
 export interface AuthorizationRequest {
   readonly client: OAuthClient;

@@ -1,4 +1,4 @@
-import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
+import type { PackageLock, PackageSpec } from "../domain/component/package-spec.ts";
 import type { Progress } from "./progress.ts";
 
 export interface ResolvedPackages {

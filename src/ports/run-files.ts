@@ -1,5 +1,5 @@
 import type { RunId } from "../domain/ids.ts";
-import type { RunFile } from "../domain/run-files.ts";
+import type { RunFile } from "../domain/run/run-files.ts";
 
 export interface FilePart {
   readonly path: string;

@@ -1,14 +1,14 @@
 import type { InvocationId } from "../domain/ids.ts";
-import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges, StoredValues } from "../domain/invocation.ts";
-import type { DataStoreRequest } from "../domain/data-store.ts";
+import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges, StoredValues } from "../domain/run/invocation.ts";
+import type { DataStoreRequest } from "../domain/source/data-store.ts";
 import type { DebugLink } from "./debugger.ts";
-import type { OutsideAnswer, OutsideRequest } from "../domain/exchange.ts";
-import type { JsonValue } from "../domain/json.ts";
+import type { OutsideAnswer, OutsideRequest } from "../domain/run/exchange.ts";
+import type { JsonValue } from "../domain/text/json.ts";
 import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
-import type { ProcessGrant } from "../domain/process-grant.ts";
-import type { RunFileRequest } from "../domain/run-files.ts";
-import type { Bundle } from "../domain/saved-component.ts";
+import type { ProcessGrant } from "../domain/source/process-grant.ts";
+import type { RunFileRequest } from "../domain/run/run-files.ts";
+import type { Bundle } from "../domain/component/saved-component.ts";
 
 /** `wall` uses namespaces, `belt` only Node's permission model, `auto` the wall where available. */
 export type SandboxUse = "auto" | "wall" | "belt";

@@ -1,4 +1,4 @@
-import type { SendResult } from "../domain/delivery.ts";
+import type { SendResult } from "../domain/delivery/delivery.ts";
 
 export interface OutgoingMessage {
   readonly url: string;

@@ -2,9 +2,9 @@ import { existsSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PdError, messageOf } from "../domain/errors.ts";
-import { isRecord, parseJson } from "../domain/json.ts";
-import type { OtherProgram } from "../sandbox/enclosure.ts";
-import { runCommand } from "../system/run-command.ts";
+import { isRecord, parseJson } from "../domain/text/json.ts";
+import type { OtherProgram } from "../sandbox/wall/enclosure.ts";
+import { runCommand } from "../system/process/run-command.ts";
 
 export interface Python extends OtherProgram {
   /** As in `3.11.7`. */

@@ -1,10 +1,10 @@
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isPython } from "../domain/saved-component.ts";
+import { isPython } from "../domain/component/saved-component.ts";
 import type { Bundler } from "../ports/bundler.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
 import type { Runner } from "../ports/runner.ts";
-import type { ChildSettings } from "../sandbox/child-process.ts";
+import type { ChildSettings } from "../sandbox/process/child-process.ts";
 import { programFile } from "../system/program-files.ts";
 
 export interface CodePlugs<Packages extends PackageResolver> {

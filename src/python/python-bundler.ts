@@ -1,12 +1,12 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { hashOf } from "../code/esbuild-bundler.ts";
-import type { BuildProblem } from "../domain/build-problem.ts";
+import type { BuildProblem } from "../domain/component/build-problem.ts";
 import { PdError } from "../domain/errors.ts";
-import { isRecord, parseJson } from "../domain/json.ts";
-import type { PackageSpec } from "../domain/package-spec.ts";
-import { distributionOf, readRequirement } from "../domain/python-distributions.ts";
-import type { ComponentCode } from "../domain/saved-component.ts";
+import { isRecord, parseJson } from "../domain/text/json.ts";
+import type { PackageSpec } from "../domain/component/package-spec.ts";
+import { distributionOf, readRequirement } from "../domain/component/python-distributions.ts";
+import type { ComponentCode } from "../domain/component/saved-component.ts";
 import type { Bundler, BuildResult } from "../ports/bundler.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Interpreter } from "./python-tool.ts";

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import { PdError } from "../domain/errors.ts";
-import { granted } from "../domain/process-grant.ts";
+import { granted } from "../domain/source/process-grant.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { ChildProcess, type ChildSettings } from "../sandbox/child-process.ts";
+import { ChildProcess, type ChildSettings } from "../sandbox/process/child-process.ts";
 import { type Python, setPrefix } from "./interpreter.ts";
-import { ProcessUnit } from "../sandbox/process-unit.ts";
-import { type StartTries, startUnit } from "../sandbox/start-unit.ts";
-import { processIfWanted, whileWanted } from "../sandbox/wanted-load.ts";
+import { ProcessUnit } from "../sandbox/process/process-unit.ts";
+import { type StartTries, startUnit } from "../sandbox/process/start-unit.ts";
+import { processIfWanted, whileWanted } from "../sandbox/process/wanted-load.ts";
 
 const LOAD_DEADLINE_MS = 30_000;
 const FACTS = "step.json";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { EnclosedStart, Enclosure } from "../sandbox/enclosure.ts";
-import { type CommandResult, runCommand } from "../system/run-command.ts";
+import type { EnclosedStart, Enclosure } from "../sandbox/wall/enclosure.ts";
+import { type CommandResult, runCommand } from "../system/process/run-command.ts";
 import type { Python } from "./interpreter.ts";
 
 export interface ToolRun {

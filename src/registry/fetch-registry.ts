@@ -5,10 +5,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Npm, npmProblem } from "../code/npm-command.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
-import { basicToken } from "../domain/basic-auth.ts";
-import { publicLocation } from "../domain/registry.ts";
-import { sendRequest } from "../system/http-client.ts";
-import { type CommandSettings, runCommand } from "../system/run-command.ts";
+import { basicToken } from "../domain/account/basic-auth.ts";
+import { publicLocation } from "../domain/component/registry.ts";
+import { sendRequest } from "../system/http/http-client.ts";
+import { type CommandSettings, runCommand } from "../system/process/run-command.ts";
 
 const TIMEOUT_MS = 120_000;
 /** The whole public registry is smaller. */

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { PdError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
-import { removeFolder } from "../system/remove-folder.ts";
+import { removeFolder } from "../system/home/remove-folder.ts";
 
 const PARTIAL = ".partial-";
 const OLD = ".old-";

@@ -3,19 +3,19 @@ import { isAbsolute, join, sep } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Npm } from "../code/npm-command.ts";
 import { LocalComponent } from "../code/local-component.ts";
-import { ProjectRoot } from "../system/project-root.ts";
-import { buildFailed } from "../domain/build-problem.ts";
+import { ProjectRoot } from "../system/home/project-root.ts";
+import { buildFailed } from "../domain/component/build-problem.ts";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
-import { isJsonObject, parseJson } from "../domain/json.ts";
-import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug } from "../domain/registry.ts";
+import { isJsonObject, parseJson } from "../domain/text/json.ts";
+import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug } from "../domain/component/registry.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ComponentRegistry } from "../ports/component-registry.ts";
 import { ComponentFolder, type FoundComponent } from "./component-folder.ts";
 import { cloneRepository, commitOf, fetchPackage, fetchTarball } from "./fetch-registry.ts";
 import { FetchedFolders } from "./fetched-folders.ts";
-import { readIfThere } from "../system/whole-files.ts";
-import { isThere } from "../system/is-there.ts";
+import { readIfThere } from "../system/home/whole-files.ts";
+import { isThere } from "../system/home/is-there.ts";
 
 export interface FileRegistrySettings {
   readonly folder: string;

@@ -1,15 +1,16 @@
 import { setMaxListeners } from "node:events";
-import { mkdir, readdir } from "node:fs/promises";
-import { PdError, messageOf } from "../domain/errors.ts";
-import { granted, isOrdinary } from "../domain/process-grant.ts";
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { codeOf, messageOf, PdError } from "../domain/errors.ts";
+import { granted, isOrdinary } from "../domain/source/process-grant.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { ChildProcess, type ChildRights, type ChildSettings } from "./child-process.ts";
-import type { Enclosure } from "./enclosure.ts";
-import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
-import { processIfWanted, whileWanted } from "./wanted-load.ts";
-import { startUnit } from "./start-unit.ts";
-import { QuickStart } from "./quick-start.ts";
-import { sweep } from "./left-behind.ts";
+import { ChildProcess, type ChildRights, type ChildSettings } from "./process/child-process.ts";
+import type { Enclosure } from "./wall/enclosure.ts";
+import { type FailedLoad, ProcessUnit } from "./process/process-unit.ts";
+import { processIfWanted, whileWanted } from "./process/wanted-load.ts";
+import { startUnit } from "./process/start-unit.ts";
+import { QuickStart } from "./snapshot/quick-start.ts";
+import { join } from "node:path";
+import { removeFolder } from "../system/home/remove-folder.ts";
 
 export interface RunnerSettings extends ChildSettings {
   readonly snapshotAfterMs?: number | undefined;
@@ -314,4 +315,30 @@ function preparedKey({ packagesPath, bundle }: UnitCode): string | undefined {
   // A bundle's preloads must run before its packages.
   if (packagesPath === undefined || bundle.imports.length === 0 || bundle.preloads !== undefined) return undefined;
   return JSON.stringify([packagesPath, bundle.imports.map(({ specifier, isRequire }) => `${specifier} ${isRequire}`).toSorted()]);
+}
+
+/** Ends processes whose server was killed, even while they were being enclosed. */
+async function sweep(settings: ChildSettings): Promise<void> {
+  const { runFolder, log } = settings;
+  for (const pid of await leftBehind(settings)) {
+    log.warn("killing a process that an earlier server left behind", { pid });
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      // The process may only look like ours, or was started by sudo.
+      if (codeOf(error) === "EPERM") log.error("cannot kill a process that an earlier server left behind: it belongs to another user", { pid });
+      else if (codeOf(error) !== "ESRCH") throw error;
+    }
+  }
+  for (const name of await readdir(runFolder)) await removeFolder(join(runFolder, name), log);
+}
+
+/** Processes whose command names the child entry and this folder, which no other server uses. Empty without /proc. */
+async function leftBehind({ entry, runFolder }: ChildSettings): Promise<readonly number[]> {
+  const pids = (await readdir("/proc").catch(() => [])).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+  return pids.filter((_pid, index) => {
+    const words = commands[index]?.split("\0") ?? [];
+    return words.includes(entry) && words.some((word) => word.includes(join(runFolder, "/")));
+  });
 }

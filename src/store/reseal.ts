@@ -1,5 +1,5 @@
 import { PdError } from "../domain/errors.ts";
-import type { Store } from "../ports/store.ts";
+import type { Store } from "../ports/stores/store.ts";
 import type { Vault } from "../ports/vault.ts";
 import { sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
 import type { Seals } from "./sealed-store.ts";

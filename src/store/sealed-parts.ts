@@ -1,6 +1,6 @@
 import { SEALED_MEMBER } from "../ports/vault.ts";
-import type { Webhook } from "../domain/webhook.ts";
-import type { SourceSecrets } from "../ports/secret-store.ts";
+import type { Webhook } from "../domain/delivery/webhook.ts";
+import type { SourceSecrets } from "../ports/stores/secret-store.ts";
 
 export function secretsOf({ secret, oldSecrets }: Webhook): readonly string[] {
   return [secret, ...oldSecrets.map((old) => old.secret)];

@@ -1,14 +1,14 @@
-import type { Account, AccountContent } from "../domain/account.ts";
-import type { DeployedComponent, StoredSource } from "../domain/deployed-component.ts";
+import type { Account, AccountContent } from "../domain/account/account.ts";
+import type { DeployedComponent, StoredSource } from "../domain/source/deployed-component.ts";
 import { PdError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
-import { isJsonObject, parseJson } from "../domain/json.ts";
-import { isOAuthGrant } from "../domain/oauth.ts";
-import type { Registry } from "../domain/registry.ts";
-import type { Webhook, WebhookChange } from "../domain/webhook.ts";
-import type { SourceSecrets } from "../ports/secret-store.ts";
-import type { StepCommit } from "../ports/workflow-store.ts";
-import type { Store } from "../ports/store.ts";
+import { isJsonObject, parseJson } from "../domain/text/json.ts";
+import { isOAuthGrant } from "../domain/account/oauth.ts";
+import type { Registry } from "../domain/component/registry.ts";
+import type { Webhook, WebhookChange } from "../domain/delivery/webhook.ts";
+import type { SourceSecrets } from "../ports/stores/secret-store.ts";
+import type { StepCommit } from "../ports/stores/workflow-store.ts";
+import type { Store } from "../ports/stores/store.ts";
 import { SEALED_MEMBER, type Vault, sealedWith } from "../ports/vault.ts";
 import { isEmpty, sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
 

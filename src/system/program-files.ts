@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { isRecord, parseJson } from "../domain/json.ts";
+import { isRecord, parseJson } from "../domain/text/json.ts";
 
 const here = import.meta.dirname;
 

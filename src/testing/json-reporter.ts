@@ -1,4 +1,4 @@
-import { isRecord } from "../domain/json.ts";
+import { isRecord } from "../domain/text/json.ts";
 
 /** Reporter of Node's test runner for `pd test --json`. Yields one JSON value. */
 // oxlint-disable-next-line import/no-default-export -- the runner asks for it

@@ -1,4 +1,4 @@
-import { isRecord } from "../domain/json.ts";
+import { isRecord } from "../domain/text/json.ts";
 import type { RunResult } from "./run-result.ts";
 
 interface MatcherContext {

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import type { OutsideAnswer, OutsideRequest } from "../domain/exchange.ts";
-import { isJsonObject, parseJson } from "../domain/json.ts";
+import type { OutsideAnswer, OutsideRequest } from "../domain/run/exchange.ts";
+import { isJsonObject, parseJson } from "../domain/text/json.ts";
 import { PdError, codeOf } from "../domain/errors.ts";
-import { writeWhole } from "../system/whole-files.ts";
+import { writeWhole } from "../system/home/whole-files.ts";
 
 /** An object or string is sent with status 200. With `undefined`, the next handler is asked. */
 export type HandlerAnswer = Response | object | string | undefined;

@@ -7,10 +7,10 @@ import { npmWithin } from "../code/walled-npm.ts";
 import { type Settings, readSettings } from "../config.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
 import type { Runner } from "../ports/runner.ts";
-import { openSandbox } from "../sandbox/open-sandbox.ts";
+import { openSandbox } from "../sandbox/wall/open-sandbox.ts";
 import { ProcessRunner } from "../sandbox/process-runner.ts";
 import { systemClock } from "../system/clock.ts";
-import { makeHome } from "../system/home-folder.ts";
+import { makeHome } from "../system/home/home-folder.ts";
 import { silentLog } from "../system/log.ts";
 import { InProcessRunner } from "./in-process-runner.ts";
 

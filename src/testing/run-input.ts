@@ -1,9 +1,9 @@
-import { isRecord } from "../domain/json.ts";
-import { type JsonValue, isJsonValue } from "../domain/json.ts";
+import { isRecord } from "../domain/text/json.ts";
+import { type JsonValue, isJsonValue } from "../domain/text/json.ts";
 import { PdError } from "../domain/errors.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
-import type { Schedule } from "../domain/schedule.ts";
-import type { HttpTrigger, Trigger } from "../domain/trigger.ts";
+import type { Schedule } from "../domain/timer/schedule.ts";
+import type { HttpTrigger, Trigger } from "../domain/run/trigger.ts";
 
 export interface TestRequest {
   /** The default is GET, or POST with a body. */

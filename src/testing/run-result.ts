@@ -1,6 +1,6 @@
-import { type Emit, parseTs } from "../domain/event.ts";
-import type { BadResponse, HttpResponse, LogLine } from "../domain/invocation.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
+import { type Emit, parseTs } from "../domain/event/event.ts";
+import type { BadResponse, HttpResponse, LogLine } from "../domain/run/invocation.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../domain/text/json.ts";
 import type { OutsideCall } from "./outside.ts";
 
 export interface Emitted {

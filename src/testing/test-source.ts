@@ -1,8 +1,8 @@
-import type { DataStoreRequest } from "../domain/data-store.ts";
-import type { DedupeCache } from "../domain/dedupe.ts";
-import { dedupe, remember } from "../domain/dedupe.ts";
-import type { ComponentDefinition, HookName } from "../domain/component.ts";
-import { type Emit, orderEmits } from "../domain/event.ts";
+import type { DataStoreRequest } from "../domain/source/data-store.ts";
+import type { DedupeCache } from "../domain/event/dedupe.ts";
+import { dedupe, remember } from "../domain/event/dedupe.ts";
+import type { ComponentDefinition, HookName } from "../domain/component/component.ts";
+import { type Emit, orderEmits } from "../domain/event/event.ts";
 import { PdError } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
 import {
@@ -15,12 +15,12 @@ import {
   describeOutcome,
   isFailed,
   reasonOf,
-} from "../domain/invocation.ts";
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../domain/json.ts";
+} from "../domain/run/invocation.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../domain/text/json.ts";
 import { dataStoresOf, withDynamicProps } from "../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
-import { type Schedule, nextInstant, parseTimer } from "../domain/schedule.ts";
-import { Turns } from "../domain/turns.ts";
+import { type Schedule, nextInstant, parseTimer } from "../domain/timer/schedule.ts";
+import { Turns } from "../domain/source/turns.ts";
 import type { LatePart, Unit } from "../ports/runner.ts";
 import { type Line, RunFailed, type RunResult, answered, emitted, exportsOf } from "./run-result.ts";
 import { TestStores } from "./test-stores.ts";

@@ -1,5 +1,5 @@
-import { type DataStoreRequest, type DataStoreValue, expiryOf, isThere } from "../domain/data-store.ts";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { type DataStoreRequest, type DataStoreValue, expiryOf, isThere } from "../domain/source/data-store.ts";
+import type { JsonObject, JsonValue } from "../domain/text/json.ts";
 
 export class TestStores {
   readonly #stores = new Map<string, Map<string, DataStoreValue>>();

@@ -1,7 +1,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Client } from "../client/client.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./browser/session.ts";
 
 const SessionContext = createContext<Session | undefined>(undefined);
 export const SessionProvider = SessionContext.Provider;

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter-preact";
-import { useGo } from "./address.ts";
+import { useGo } from "./browser/address.ts";
 import { useClient, useSession } from "./app-context.ts";
 import { Icon } from "./icons.tsx";
 import { Help, Palette } from "./palette.tsx";
@@ -19,8 +19,8 @@ import {
 } from "./pages/lazy-pages.ts";
 import { SourcesPage } from "./pages/sources.tsx";
 import { Empty } from "./parts/problem.tsx";
-import { Toasts } from "./parts/toast.tsx";
-import { usePreference } from "./preferences.ts";
+import { Toasts } from "./parts/dialogs/toast.tsx";
+import { usePreference } from "./browser/preferences.ts";
 import { SECTIONS } from "./sections.ts";
 import { useLoaded } from "./use-loaded.ts";
 

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { everyPage } from "../client/client.ts";
-import { useGo } from "./address.ts";
+import { useGo } from "./browser/address.ts";
 import { agreeTo } from "./agreed.ts";
 import { useClient } from "./app-context.ts";
-import { Dialog } from "./parts/dialog.tsx";
+import { Dialog } from "./parts/dialogs/dialog.tsx";
 import { SECTIONS } from "./sections.ts";
 import { useLoaded } from "./use-loaded.ts";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { type GivenSettings, SETTINGS } from "../../src/config.ts";
-import { isRecord } from "../../src/domain/json.ts";
+import { isRecord } from "../../src/domain/text/json.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { type RunningServer, TestServer } from "../support/runtime.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { startAttacked } from "./attacked-server.ts";
 
 /** The goal is 250 ms where `node -e 0` takes 20 ms. Slower, shared machines need more. The bugs found took 2 to 40 s. */

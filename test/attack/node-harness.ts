@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
-import { openEnclosure } from "../../src/sandbox/wall.ts";
+import { openEnclosure } from "../../src/sandbox/wall/wall.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 

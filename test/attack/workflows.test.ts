@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import type { TestServer } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
 import { eventually } from "../support/eventually.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { findServer } from "../../src/cli/context.ts";
-import { holdLock } from "../../src/system/file-lock.ts";
+import { holdLock } from "../../src/system/home/file-lock.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 /** The server leaves the first `unanswered` requests open. With `isHeld: false` it has exited, and another program uses its port. */

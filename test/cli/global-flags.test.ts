@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { commandFirst } from "../../src/cli/global-flags.ts";
+import { commandFirst } from "../../src/cli/main.ts";
 
 describe("flags that every command takes", () => {
   it.each([

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { deploy } from "../../src/cli/commands/deploy.ts";
+import { deploy } from "../../src/cli/commands/sources/deploy.ts";
 import { withBar } from "../../src/cli/spinner.ts";
-import { migrationWords, stepWords } from "../../src/cli/step-words.ts";
+import { migrationWords, stepWords } from "../../src/cli/context.ts";
 import { dataOf } from "../support/api.ts";
 import { Gate } from "../support/gate.ts";
 import { temporaryFolder } from "../support/home.ts";

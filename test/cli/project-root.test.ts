@@ -5,7 +5,7 @@ import { LocalComponent } from "../../src/code/local-component.ts";
 import { givenEnv, givenProps } from "../../src/cli/code/prop-flags.ts";
 import { codeOf } from "../../src/cli/code/component-target.ts";
 import { noteId, readWorkflowFolder } from "../../src/cli/workflows/folder.ts";
-import { ProjectRoot } from "../../src/system/project-root.ts";
+import { ProjectRoot } from "../../src/system/home/project-root.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 const SECRET = '{"auths":"of-the-user"}';

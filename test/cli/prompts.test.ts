@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { connectAccount } from "../../src/cli/commands/accounts.ts";
-import { deploy } from "../../src/cli/commands/deploy.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import { connectAccount } from "../../src/cli/commands/accounts/accounts.ts";
+import { deploy } from "../../src/cli/commands/sources/deploy.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 import { Terminal } from "../support/terminal.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect } from "vitest";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
-import { openEnclosure } from "../../src/sandbox/wall.ts";
+import { openEnclosure } from "../../src/sandbox/wall/wall.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { programFile } from "../../src/system/program-files.ts";

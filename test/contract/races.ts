@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Webhook } from "../../src/domain/webhook.ts";
-import type { AttemptRecord } from "../../src/ports/delivery-store.ts";
-import type { Store } from "../../src/ports/store.ts";
-import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";
+import type { Webhook } from "../../src/domain/delivery/webhook.ts";
+import type { AttemptRecord } from "../../src/ports/stores/delivery-store.ts";
+import type { Store } from "../../src/ports/stores/store.ts";
+import type { Timer, TimerInstant } from "../../src/ports/stores/timer-store.ts";
 import { account } from "./shared-data.ts";
 import { component, run, source } from "./store.ts";
 import { listDue } from "../support/due.ts";

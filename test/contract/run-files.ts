@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunId } from "../../src/domain/ids.ts";
-import { RUN_FILES } from "../../src/domain/run-files.ts";
+import { RUN_FILES } from "../../src/domain/run/run-files.ts";
 import type { RunFiles } from "../../src/ports/run-files.ts";
 
 const [RUN, OTHER]: readonly [RunId, RunId] = ["run_0Vbjaaaaaaaaaaa", "run_0Vbjbbbbbbbbbbb"];

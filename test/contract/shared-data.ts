@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AccountContent } from "../../src/domain/account.ts";
-import type { Webhook } from "../../src/domain/webhook.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { AccountContent } from "../../src/domain/account/account.ts";
+import type { Webhook } from "../../src/domain/delivery/webhook.ts";
+import type { Store } from "../../src/ports/stores/store.ts";
 import { component, source } from "./store.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");

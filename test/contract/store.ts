@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type DeployedComponent, outlineOf, provenanceOf } from "../../src/domain/deployed-component.ts";
+import { type DeployedComponent, outlineOf, provenanceOf } from "../../src/domain/source/deployed-component.ts";
 import type { DeployedId, InvocationId } from "../../src/domain/ids.ts";
-import type { Invocation } from "../../src/domain/invocation.ts";
-import type { SavedComponent } from "../../src/domain/saved-component.ts";
-import { NEWEST_VERSIONS } from "../../src/domain/source-version.ts";
-import type { RunCommit } from "../../src/ports/run-store.ts";
-import type { Store } from "../../src/ports/store.ts";
-import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";
+import type { Invocation } from "../../src/domain/run/invocation.ts";
+import type { SavedComponent } from "../../src/domain/component/saved-component.ts";
+import { NEWEST_VERSIONS } from "../../src/domain/source/source-version.ts";
+import type { RunCommit } from "../../src/ports/stores/run-store.ts";
+import type { Store } from "../../src/ports/stores/store.ts";
+import type { Timer, TimerInstant } from "../../src/ports/stores/timer-store.ts";
 import { listDue } from "../support/due.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");

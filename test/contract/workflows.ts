@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { InvocationId, RunId } from "../../src/domain/ids.ts";
 import type { StepRecord, WorkflowRun } from "../../src/domain/workflow/run.ts";
-import type { Store } from "../../src/ports/store.ts";
-import type { StepCommit } from "../../src/ports/workflow-store.ts";
+import type { Store } from "../../src/ports/stores/store.ts";
+import type { StepCommit } from "../../src/ports/stores/workflow-store.ts";
 import { component, run as commitOf, source } from "./store.ts";
 import { listDue } from "../support/due.ts";
 

@@ -4,7 +4,7 @@ import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ApiClient, dataOf } from "../support/api.ts";
-import { isRecord } from "../../src/domain/json.ts";
+import { isRecord } from "../../src/domain/text/json.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { type Loops, type StepCall, type StepResult, advance } from "../../src/domain/workflow/advance.ts";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
 import type { Step } from "../../src/domain/workflow/workflow.ts";

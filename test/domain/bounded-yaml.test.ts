@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readYaml } from "../../src/domain/bounded-yaml.ts";
+import { readYaml } from "../../src/domain/text/bounded-yaml.ts";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
 
 /** CPU time in ms. Most of these calls once took seconds to days. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { frameOf } from "../../src/domain/build-problem.ts";
+import { frameOf } from "../../src/domain/component/build-problem.ts";
 
 it.each([
   ["a place", { line: 7, lineText: "let x = y z;", column: 10, length: 1 }, "7 │ let x = y z;\n              ^"],

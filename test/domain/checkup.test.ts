@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CheckedFacts, findingsOf } from "../../src/domain/checkup.ts";
+import { type CheckedFacts, findingsOf } from "../../src/domain/health/checkup.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const FINE: CheckedFacts = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inCircles } from "../../src/domain/circles.ts";
+import { inCircles } from "../../src/domain/delivery/circles.ts";
 
 /** Each line is `listener < emitter channel`. */
 function circlesOf(...lines: readonly string[]): readonly string[] {

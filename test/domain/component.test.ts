@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readDefinition } from "../../src/domain/component.ts";
-import { slugify, slugsFor } from "../../src/domain/deployed-component.ts";
-import { isBareImport, parsePackageImport } from "../../src/domain/package-spec.ts";
+import { readDefinition } from "../../src/domain/component/component.ts";
+import { slugify, slugsFor } from "../../src/domain/source/deployed-component.ts";
+import { isBareImport, parsePackageImport } from "../../src/domain/component/package-spec.ts";
 
 const valid = { name: "N", version: "1", hasRun: true, hooks: ["activate", "other"], props: {} };
 

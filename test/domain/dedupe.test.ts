@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type DedupeCache, type DedupeStrategy, dedupe, remember } from "../../src/domain/dedupe.ts";
-import { type Emit, orderEmits } from "../../src/domain/event.ts";
+import { type DedupeCache, type DedupeStrategy, dedupe, remember } from "../../src/domain/event/dedupe.ts";
+import { type Emit, orderEmits } from "../../src/domain/event/event.ts";
 
 const emit = (id?: string | number, ts?: string | number): Emit => ({
   payload: JSON.stringify({ id, ts }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type SendResult, MOST_ATTEMPTS, healthAfter, judge } from "../../src/domain/delivery.ts";
+import { type SendResult, MOST_ATTEMPTS, healthAfter, judge } from "../../src/domain/delivery/delivery.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Emit, eventOf, orderEmits, parseTs } from "../../src/domain/event.ts";
+import { type Emit, eventOf, orderEmits, parseTs } from "../../src/domain/event/event.ts";
 
 const emit = (name: string, ts?: string | number): Emit => ({ payload: name, ...(ts === undefined ? {} : { ts }) });
 const names = (emits: readonly Emit[]): string[] => emits.map(({ payload }) => payload);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonValue } from "../../src/domain/json.ts";
+import type { JsonValue } from "../../src/domain/text/json.ts";
 import { type ExpressionValue, expressionProblem, expressionsIn, partsOf, withExpressions } from "../../src/domain/workflow/expressions.ts";
 
 const results = new Map<string, ExpressionValue>([

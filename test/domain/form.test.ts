@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formFields } from "../../src/domain/form.ts";
+import { formFields } from "../../src/domain/text/form.ts";
 
 describe("the fields of a form", () => {
   it.each(["a=b&c=d+e", "a", "=", "&&a=1&", "a=%41%zz%4", "%C3%A4=%c3%a4", "a=%ff", "a=b=c", "a+b=c%2Bd", "ä=ö", "a=%00", "%"])(

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { slugify } from "../../src/domain/deployed-component.ts";
-import { searchIndex } from "../../src/domain/registry.ts";
-import { formsOf, hiderOf, textsIn } from "../../src/domain/secrets.ts";
-import { differenceOf } from "../../src/domain/text-difference.ts";
+import { slugify } from "../../src/domain/source/deployed-component.ts";
+import { searchIndex } from "../../src/domain/component/registry.ts";
+import { formsOf, hiderOf, textsIn } from "../../src/domain/account/secrets.ts";
+import { differenceOf } from "../../src/domain/text/text-difference.ts";
 import { withWishes } from "../../src/domain/workflow/template.ts";
 import { withExpressions } from "../../src/domain/workflow/expressions.ts";
-import type { JsonValue } from "../../src/domain/json.ts";
+import type { JsonValue } from "../../src/domain/text/json.ts";
 import { PackageImports } from "../../src/code/package-imports.ts";
 import { VirtualFiles } from "../../src/code/virtual-files.ts";
-import { parseGivenTimer } from "../../src/domain/schedule.ts";
+import { parseGivenTimer } from "../../src/domain/timer/schedule.ts";
 
 /** CPU time in ms. */
 function cpuOf(call: () => unknown): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { importedNames } from "../../src/domain/imported-names.ts";
+import { importedNames } from "../../src/domain/component/imported-names.ts";
 
 const namesOf = (text: string) => importedNames({ path: "a.mjs", text, files: {} });
 

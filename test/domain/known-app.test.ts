@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fillAddress, knownApps, probeRequest, shownAddress, verdictOf, withDefaults } from "../../src/domain/known-app.ts";
-import { travelsSafely } from "../../src/domain/oauth.ts";
+import { fillAddress, knownApps, probeRequest, shownAddress, verdictOf, withDefaults } from "../../src/domain/account/known-app.ts";
+import { travelsSafely } from "../../src/domain/account/oauth.ts";
 
 const APPS = await knownApps();
 const FROM_OAUTH = ["oauth_access_token", "oauth_client_id", "oauth_refresh_token", "oauth_uid"];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isoInZone } from "../../src/domain/local-time.ts";
+import { isoInZone } from "../../src/domain/run/trigger.ts";
 
 describe("an instant in a time zone", () => {
   it.each([

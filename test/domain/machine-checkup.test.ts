@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type MachineFacts, machineFindings } from "../../src/domain/machine-checkup.ts";
+import { type MachineFacts, machineFindings } from "../../src/domain/health/machine-checkup.ts";
 
 const FINE: MachineFacts = {
   node: "20.19.0",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readDefinition } from "../../src/domain/component.ts";
-import { parseTimer } from "../../src/domain/schedule.ts";
+import { readDefinition } from "../../src/domain/component/component.ts";
+import { parseTimer } from "../../src/domain/timer/schedule.ts";
 
 const problemsOf = (raw: object): readonly string[] => {
   const read = readDefinition({ name: "A", version: "1", hasRun: true, ...raw }, "");

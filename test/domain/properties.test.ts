@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readDefinition } from "../../src/domain/component.ts";
+import { readDefinition } from "../../src/domain/component/component.ts";
 import { checkProps } from "../../src/domain/props/check-props.ts";
-import { dedupe } from "../../src/domain/dedupe.ts";
-import { orderEmits, parseTs } from "../../src/domain/event.ts";
-import { isJsonValue, parseJson } from "../../src/domain/json.ts";
+import { dedupe } from "../../src/domain/event/dedupe.ts";
+import { orderEmits, parseTs } from "../../src/domain/event/event.ts";
+import { isJsonValue, parseJson } from "../../src/domain/text/json.ts";
 import { LIMITS, isPlainJsonText, isTooComplex } from "../../src/domain/limits.ts";
-import { isBareImport, parsePackageImport } from "../../src/domain/package-spec.ts";
+import { isBareImport, parsePackageImport } from "../../src/domain/component/package-spec.ts";
 import { readProps } from "../../src/domain/props/read-props.ts";
-import { isAppSlug, isKey } from "../../src/domain/registry.ts";
-import { nextInstant, parseTimer } from "../../src/domain/schedule.ts";
+import { isAppSlug, isKey } from "../../src/domain/component/registry.ts";
+import { nextInstant, parseTimer } from "../../src/domain/timer/schedule.ts";
 import { forTerminal } from "../../src/cli/terminal-text.ts";
 import { isVersionOrTag } from "../../src/code/versions.ts";
-import { readToHost } from "../../src/sandbox/read-message.ts";
+import { readToHost } from "../../src/sandbox/channel/read-message.ts";
 
 const anything = fc.anything({ withNullPrototype: true, withDate: true });
 const texts = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.json());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { checkProps } from "../../src/domain/props/check-props.ts";
 import { readProps } from "../../src/domain/props/read-props.ts";
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isRecord } from "../../src/domain/json.ts";
+import { isRecord } from "../../src/domain/text/json.ts";
 import { LIMITS } from "../../src/domain/limits.ts";
 import { readBody, readQuery } from "../../src/domain/request-body/read-body.ts";
 

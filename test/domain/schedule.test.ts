@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HOURLY, type Schedule, countInstants, describeSchedule, nextInstant, parseTimer } from "../../src/domain/schedule.ts";
+import { HOURLY, type Schedule, countInstants, describeSchedule, nextInstant, parseTimer } from "../../src/domain/timer/schedule.ts";
 
 const at = (text: string): number => Date.parse(text);
 const cron = (expression: string, timezone: string): Schedule => ({ kind: "cron", expression, timezone });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PropDeclaration } from "../../src/domain/props/kinds.ts";
 import { secretTexts } from "../../src/domain/props/secret-props.ts";
-import { secretVariables } from "../../src/domain/secrets.ts";
+import { secretVariables } from "../../src/domain/account/secrets.ts";
 
 const request: PropDeclaration = { kind: "http-request", name: "r", optional: false };
 const app: PropDeclaration = { kind: "app", name: "a", app: "demo", optional: false };

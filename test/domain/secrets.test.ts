@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { STARS, fieldTexts, formsOf, hiderOf, starsOver, textsAndNumbersIn } from "../../src/domain/secrets.ts";
+import { STARS, fieldTexts, formsOf, hiderOf, starsOver, textsAndNumbersIn } from "../../src/domain/account/secrets.ts";
 
 const SECRETS = [
   "Tr0ub4dor!(and)3~x",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fitsPattern } from "../../src/domain/star-pattern.ts";
+import { fitsPattern } from "../../src/domain/text/star-pattern.ts";
 
 it.each([
   ["slack-send-message", "slack-*", true],

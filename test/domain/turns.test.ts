@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { KeyedTurns, Turns } from "../../src/domain/turns.ts";
+import { KeyedTurns, Turns } from "../../src/domain/source/turns.ts";
 
 describe("turns", () => {
   it("are taken one after the other, also after one that fails, which alone is told so", async () => {

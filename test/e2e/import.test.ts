@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { type JsonObject, isJsonObject, parseJson } from "../../src/domain/json.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../src/domain/text/json.ts";
 import { HOSTED_KEY, startHosted } from "../support/hosted.ts";
 import { PdHome } from "../support/pd.ts";
 

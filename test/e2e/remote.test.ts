@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { lstat, readFile, readdir, rename, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { Gate } from "../support/gate.ts";
 import { HOSTED_KEY, startHosted } from "../support/hosted.ts";
 import { type InProcess, PD, PdHome, type Server, collect, killHard } from "../support/pd.ts";

@@ -1,7 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { PdHome } from "../support/pd.ts";
 import { Receiver } from "../support/receiver.ts";
 import { TokenServer } from "../support/token-server.ts";

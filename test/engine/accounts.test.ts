@@ -2,7 +2,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../support/api.ts";
-import { fieldsRead } from "../../src/domain/account.ts";
+import { fieldsRead } from "../../src/domain/account/account.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 import { TokenServer } from "../support/token-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { dataOf, listOf } from "../support/api.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { TestServer, eventually } from "../support/runtime.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
-import { CallQueue } from "../../src/engine/runs/call-queue.ts";
+import { CallQueue } from "../../src/engine/runs/source/call-queue.ts";
 
 function setUp({ maxConcurrency = 10, maxWaiting = 10 } = {}) {
   const queue = new CallQueue({ maxConcurrency, maxWaiting });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Account, AccountContent } from "../../src/domain/account.ts";
+import type { Account, AccountContent } from "../../src/domain/account/account.ts";
 import { readProps } from "../../src/domain/props/read-props.ts";
 import { accountsOf } from "../../src/engine/accounts/accounts.ts";
 import { Credentials } from "../../src/engine/accounts/credentials.ts";
 import { keepRenewed } from "../../src/engine/housekeeping.ts";
-import type { AccountStore } from "../../src/ports/account-store.ts";
+import type { AccountStore } from "../../src/ports/stores/account-store.ts";
 import { silentLog } from "../../src/system/log.ts";
-import { oauthServer } from "../../src/system/oauth-client.ts";
+import { oauthServer } from "../../src/system/http/oauth-client.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { Gate } from "../support/gate.ts";
 import { eventually } from "../support/runtime.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { EventFeed } from "../../src/engine/runs/event-feed.ts";
-import { EventFrames } from "../../src/server/api/event-stream.ts";
+import { EventFeed } from "../../src/engine/runs/commits/event-feed.ts";
+import { EventFrames } from "../../src/server/api/sources/event-stream.ts";
 import { Receiver } from "../support/receiver.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WORKFLOW_FILE } from "../../src/engine/workflows/build-workflow.ts";
+import { WORKFLOW_FILE } from "../../src/engine/workflows/deploying/build-workflow.ts";
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
 import { TestServer } from "../support/runtime.ts";
 

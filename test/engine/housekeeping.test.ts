@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
 import { keepPruned } from "../../src/engine/housekeeping.ts";
-import type { Timer } from "../../src/ports/timer-store.ts";
+import type { Timer } from "../../src/ports/stores/timer-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";

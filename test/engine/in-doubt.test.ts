@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
-import type { Event } from "../../src/domain/event.ts";
-import { type CommitPorts, commitRun } from "../../src/engine/runs/commit-run.ts";
-import { EventFeed } from "../../src/engine/runs/event-feed.ts";
-import type { RunStore } from "../../src/ports/run-store.ts";
+import type { Event } from "../../src/domain/event/event.ts";
+import { type CommitPorts, commitRun } from "../../src/engine/runs/commits/commit-run.ts";
+import { EventFeed } from "../../src/engine/runs/commits/event-feed.ts";
+import type { RunStore } from "../../src/ports/stores/run-store.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { component, source } from "../contract/store.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
-import { EventFeed } from "../../src/engine/runs/event-feed.ts";
-import { LiveState } from "../../src/engine/runs/live-state.ts";
-import { SourceUnits } from "../../src/engine/runs/source-units.ts";
+import { EventFeed } from "../../src/engine/runs/commits/event-feed.ts";
+import { LiveState } from "../../src/engine/runs/source/live-state.ts";
+import { SourceUnits } from "../../src/engine/runs/source/source-units.ts";
 import type { Runner, Unit, UnitCode } from "../../src/ports/runner.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";

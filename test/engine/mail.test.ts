@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAIL_ACCOUNT } from "../../src/domain/mail.ts";
+import { MAIL_ACCOUNT } from "../../src/domain/account/mail.ts";
 import { eventually } from "../support/eventually.ts";
 import { TestServer } from "../support/runtime.ts";
 import { SmtpServer } from "../support/smtp-server.ts";

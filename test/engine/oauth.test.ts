@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../support/api.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 import { mockProvider } from "../support/mock-provider.ts";
 import { TokenServer } from "../support/token-server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { listOf } from "../support/api.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
-import { ProcessBudget } from "../../src/engine/runs/process-budget.ts";
+import { ProcessBudget } from "../../src/engine/runs/source/process-budget.ts";
 import { Gate } from "../support/gate.ts";
 import { componentPids } from "../support/processes.ts";
 import { TestServer } from "../support/runtime.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { givenProps } from "../../src/cli/code/prop-flags.ts";
-import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
+import type { JsonObject, JsonValue } from "../../src/domain/text/json.ts";
 import { dataOf, listOf } from "../support/api.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { Upstream } from "../support/upstream.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { PythonIndex } from "../support/python-index.ts";
 import { TestServer } from "../support/runtime.ts";
 import { type DeployedWorkflow, deployWorkflow, exportsOf, pythonWorkflow } from "../support/workflows.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MAIL_ACCOUNT } from "../../src/domain/mail.ts";
-import { isJsonObject } from "../../src/domain/json.ts";
+import { MAIL_ACCOUNT } from "../../src/domain/account/mail.ts";
+import { isJsonObject } from "../../src/domain/text/json.ts";
 import { dataOf } from "../support/api.ts";
 import { eventually } from "../support/eventually.ts";
 import { TestServer } from "../support/runtime.ts";

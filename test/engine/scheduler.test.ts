@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { CatchUp, Schedule } from "../../src/domain/schedule.ts";
-import type { TimerTrigger, Trigger } from "../../src/domain/trigger.ts";
+import type { CatchUp, Schedule } from "../../src/domain/timer/schedule.ts";
+import type { TimerTrigger, Trigger } from "../../src/domain/run/trigger.ts";
 import { Scheduler, type SchedulerPorts } from "../../src/engine/timers/scheduler.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
-import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";
+import type { Timer, TimerInstant } from "../../src/ports/stores/timer-store.ts";
 import { FakeClock, settled } from "../support/fake-clock.ts";
 
 const MINUTE = 60_000;

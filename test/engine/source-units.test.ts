@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SourceUnits } from "../../src/engine/runs/source-units.ts";
+import { SourceUnits } from "../../src/engine/runs/source/source-units.ts";
 import type { Runner, UnitCode, UnitEvents } from "../../src/ports/runner.ts";
 import { RecordingUnit } from "../support/recording-unit.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dataOf } from "../support/api.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { type DeployedSource, TestServer } from "../support/runtime.ts";
 
 /** Returns the slug of the source on the second server. */

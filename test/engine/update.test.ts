@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NEWEST_VERSIONS } from "../../src/domain/source-version.ts";
+import { NEWEST_VERSIONS } from "../../src/domain/source/source-version.ts";
 import { dataOf } from "../support/api.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { Gate } from "../support/gate.ts";

@@ -11,12 +11,12 @@ const SRC = join(import.meta.dirname, "..", "..", "src");
 
 /** Handles one request after another, from the pipe to the writer's thread. */
 const PROGRAM = `
-import { ComponentHost } from "${SRC}/sandbox/child/component-host.ts";
-import { readToHost } from "${SRC}/sandbox/read-message.ts";
-import { runText } from "${SRC}/sandbox/protocol.ts";
-import { commitRun } from "${SRC}/engine/runs/commit-run.ts";
-import { EventFeed } from "${SRC}/engine/runs/event-feed.ts";
-import { StoredCommit, travellingRun } from "${SRC}/store/sqlite/travelling.ts";
+import { ComponentHost } from "${SRC}/sandbox/child/component/component-host.ts";
+import { readToHost } from "${SRC}/sandbox/channel/read-message.ts";
+import { runText } from "${SRC}/sandbox/channel/protocol.ts";
+import { commitRun } from "${SRC}/engine/runs/commits/commit-run.ts";
+import { EventFeed } from "${SRC}/engine/runs/commits/event-feed.ts";
+import { StoredCommit, travellingRun } from "${SRC}/store/sqlite/rows/travelling.ts";
 
 const BODY = JSON.stringify({ text: "x".repeat(1000) });
 const trigger = { kind: "http", method: "POST", path: "/", query: "", url: "http://127.0.0.1:1/key/", headers: { host: "127.0.0.1:1", "content-type": "application/json" }, clientIp: "127.0.0.1", body: BODY, encoding: "utf8" };

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { bareNpm } from "../../src/code/npm-command.ts";
 import { NpmResolver } from "../../src/code/npm-resolver.ts";
 import { systemClock } from "../../src/system/clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { componentParams } from "../support/components.ts";
 import { published } from "../support/published.ts";
 import { TestServer } from "../support/runtime.ts";

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { dataOf } from "../support/api.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { componentParams } from "../support/components.ts";
 import { published } from "../support/published.ts";
 import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";

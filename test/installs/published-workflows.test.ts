@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { dataOf } from "../support/api.ts";
 import { PUBLISHED } from "../support/published.ts";
 import { TestServer } from "../support/runtime.ts";

@@ -4,10 +4,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { bareNpm } from "../../src/code/npm-command.ts";
 import { NpmResolver } from "../../src/code/npm-resolver.ts";
 import { SharedPackages } from "../../src/code/shared-packages.ts";
-import type { PackageSpec } from "../../src/domain/package-spec.ts";
+import type { PackageSpec } from "../../src/domain/component/package-spec.ts";
 import type { Log } from "../../src/ports/log.ts";
 import { systemClock } from "../../src/system/clock.ts";
-import { folderBytes } from "../../src/system/disk.ts";
+import { folderBytes } from "../../src/system/home/disk.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { temporaryFolder } from "../support/home.ts";
 

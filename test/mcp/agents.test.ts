@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { Agent } from "../support/agent.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { PdHome, collect } from "../support/pd.ts";

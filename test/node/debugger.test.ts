@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { TraceMap, originalPositionFor } from "@jridgewell/trace-mapping";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type PeerRules, peerOf, refusalOfPeer } from "../../src/debugger/loopback-peer.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { DebuggerClient } from "../support/debugger.ts";
 import { PdHome, collect } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 
-const FILE = join(import.meta.dirname, "..", "..", "src", "system", "quiet-heap.ts");
+const FILE = join(import.meta.dirname, "..", "..", "src", "system", "process", "quiet-heap.ts");
 
 const PROGRAM = `
 const { collectWhenQuiet } = require("./quiet-heap.cjs");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { JsonValue } from "../../src/domain/json.ts";
-import { type Shape, pathOf, rowsOf, searchIn } from "../../src/ui/parts/json-rows.ts";
+import type { JsonValue } from "../../src/domain/text/json.ts";
+import { type Shape, pathOf, rowsOf, searchIn } from "../../src/ui/parts/json/json-rows.ts";
 
 const AT_FIRST: Shape = { toggled: new Set(), shown: new Map() };
 

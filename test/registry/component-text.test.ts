@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type IndexedComponent, appOfKey, looksLikeKey, searchIndex } from "../../src/domain/registry.ts";
-import { readComponentText } from "../../src/registry/component-text.ts";
+import { type IndexedComponent, appOfKey, looksLikeKey, searchIndex } from "../../src/domain/component/registry.ts";
+import { readComponentText } from "../../src/registry/component-folder.ts";
 
 describe("what a component's text tells", () => {
   it.each([

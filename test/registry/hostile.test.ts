@@ -5,7 +5,7 @@ import type { RequestListener } from "node:http";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { readComponentText } from "../../src/registry/component-text.ts";
+import { readComponentText } from "../../src/registry/component-folder.ts";
 import { startGitServer } from "../support/git-server.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";

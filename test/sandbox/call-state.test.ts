@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CallState } from "../../src/sandbox/child/call-state.ts";
-import { State } from "../../src/sandbox/child/state.ts";
+import { CallState } from "../../src/sandbox/child/component/call-state.ts";
+import { State } from "../../src/sandbox/child/component/state.ts";
 
 function setUp(n: number) {
   const state = new State({ n: String(n) }, 0);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { UnitEvents } from "../../src/ports/runner.ts";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
-import { openEnclosure } from "../../src/sandbox/wall.ts";
+import { openEnclosure } from "../../src/sandbox/wall/wall.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { dataOf } from "../support/api.ts";

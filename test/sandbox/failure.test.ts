@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { describeOutcome } from "../../src/domain/invocation.ts";
-import { threw } from "../../src/sandbox/child/failure.ts";
+import { describeOutcome } from "../../src/domain/run/invocation.ts";
+import { threw } from "../../src/sandbox/child/component/failure.ts";
 
 function told(thrown: unknown): string {
   return describeOutcome(threw(thrown));

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { LogLine } from "../../src/domain/invocation.ts";
-import { LateLines } from "../../src/sandbox/late-lines.ts";
+import type { LogLine } from "../../src/domain/run/invocation.ts";
+import { LateLines } from "../../src/sandbox/process/late-lines.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 
 const line = (text: string): LogLine => ({ at: 1, level: "stdout", text });

@@ -5,8 +5,8 @@ import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { build } from "esbuild";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { FlowLimit } from "../../src/sandbox/flow-limit.ts";
-import { MessagePipe } from "../../src/sandbox/message-pipe.ts";
+import { FlowLimit } from "../../src/sandbox/channel/flow-limit.ts";
+import { MessagePipe } from "../../src/sandbox/channel/message-pipe.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 
 class Slow extends Duplex {
@@ -95,7 +95,7 @@ describe("a write past the stream", () => {
   const SIZE = 80_000_000;
 
   async function writing(): Promise<ReturnType<typeof spawn>> {
-    const entry = join(import.meta.dirname, "..", "..", "src", "sandbox", "child", "write-through.ts");
+    const entry = join(import.meta.dirname, "..", "..", "src", "sandbox", "child", "node", "write-through.ts");
     const { outputFiles } = await build({ entryPoints: [entry], bundle: true, platform: "node", format: "cjs", write: false });
     // Non-blocking, like the pipe of a component's process.
     const code = `${outputFiles[0]?.text ?? ""}; new (require("node:net").Socket)({ fd: 3 }); console.log(module.exports.writeThrough(3, Buffer.alloc(${SIZE}, "x"))); process.exit();`;

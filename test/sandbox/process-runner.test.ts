@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Bundle } from "../../src/domain/saved-component.ts";
+import type { Bundle } from "../../src/domain/component/saved-component.ts";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
-import { belt } from "../../src/sandbox/enclosure.ts";
-import { openEnclosure } from "../../src/sandbox/wall.ts";
+import { belt } from "../../src/sandbox/wall/enclosure.ts";
+import { openEnclosure } from "../../src/sandbox/wall/wall.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { programFile } from "../../src/system/program-files.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/domain/limits.ts";
-import { ProcessUnit, type UnitProcess } from "../../src/sandbox/process-unit.ts";
-import type { ToHost } from "../../src/sandbox/protocol.ts";
+import { ProcessUnit, type UnitProcess } from "../../src/sandbox/process/process-unit.ts";
+import type { ToHost } from "../../src/sandbox/channel/protocol.ts";
 import { systemClock } from "../../src/system/clock.ts";
 
 async function unitOf(): Promise<{ unit: ProcessUnit; say: (message: ToHost) => void }> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LIMITS, isTooComplex } from "../../src/domain/limits.ts";
-import { readToHost } from "../../src/sandbox/read-message.ts";
+import { readToHost } from "../../src/sandbox/channel/read-message.ts";
 
 const part = { emits: [], stateChanges: {}, touched: {} };
 const done = { type: "child:done", id: "inv_1", outcome: { kind: "returned" }, part };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { programBytes } from "../../src/sandbox/seccomp-filter.ts";
+import { programBytes } from "../../src/sandbox/wall/seccomp-filter.ts";
 
 describe("a filter of system calls", () => {
   it("is written as the kernel reads it: eight bytes an instruction, the least of each number first", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { STARS } from "../../src/domain/secrets.ts";
-import { SecretMask } from "../../src/sandbox/secret-mask.ts";
+import { STARS } from "../../src/domain/account/secrets.ts";
+import { SecretMask } from "../../src/sandbox/process/secret-mask.ts";
 
 describe("what a process prints", () => {
   it("hides the secrets of its variables however many calls have brought others, and all of one call", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SentBody } from "../../src/sandbox/sent-body.ts";
+import { SentBody } from "../../src/sandbox/process/sent-body.ts";
 
 async function read(body: SentBody): Promise<string> {
   const parts: Uint8Array[] = [];

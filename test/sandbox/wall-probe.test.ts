@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { tryWall } from "../../src/sandbox/wall.ts";
+import { tryWall } from "../../src/sandbox/wall/wall.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 /** Puts a script in the place of bubblewrap. `noted` returns the pids it recorded. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../support/api.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { Gate } from "../support/gate.ts";
 import { Receiver } from "../support/receiver.ts";
 import { type DeployedSource, TestServer, eventually } from "../support/runtime.ts";

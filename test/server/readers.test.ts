@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { PageTickets } from "../../src/server/api/page-tickets.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
+import { PageTickets } from "../../src/server/api/server/page-tickets.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { TestServer } from "../support/runtime.ts";
 

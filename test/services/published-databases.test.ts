@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dataOf } from "../support/api.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { componentParams } from "../support/components.ts";
 import { published } from "../support/published.ts";
 import { DeployedSource, TestServer } from "../support/runtime.ts";

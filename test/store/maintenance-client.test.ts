@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { driverName } from "../../src/database/database.ts";
-import { MaintenanceClient } from "../../src/store/sqlite/maintenance-client.ts";
+import { MaintenanceClient } from "../../src/store/sqlite/file/maintenance-client.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 const PROGRAM = `const { parentPort, threadId } = require("node:worker_threads");

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from "vitest";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/stores/store.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { deliveryContract } from "../contract/deliveries.ts";

@@ -1,8 +1,8 @@
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { MaintenanceClient } from "../../src/store/sqlite/maintenance-client.ts";
-import { watchDamage } from "../../src/store/sqlite/watch-damage.ts";
+import { MaintenanceClient } from "../../src/store/sqlite/file/maintenance-client.ts";
+import { watchDamage } from "../../src/store/sqlite/file/watch-damage.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { temporaryFolder } from "../support/home.ts";
 

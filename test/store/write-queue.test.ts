@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { DeployedId } from "../../src/domain/ids.ts";
-import { travellingRun } from "../../src/store/sqlite/travelling.ts";
-import { WriteQueue } from "../../src/store/sqlite/write-queue.ts";
-import type { WriteRequest } from "../../src/store/sqlite/write-request.ts";
+import { travellingRun } from "../../src/store/sqlite/rows/travelling.ts";
+import { WriteQueue } from "../../src/store/sqlite/writing/write-queue.ts";
+import type { WriteRequest } from "../../src/store/sqlite/writing/write-request.ts";
 import { run } from "../contract/store.ts";
 
 let last = 0;

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { errorText } from "../../src/store/sqlite/writer.ts";
-import { WriterClient } from "../../src/store/sqlite/writer-client.ts";
+import { errorText } from "../../src/store/sqlite/writing/writer.ts";
+import { WriterClient } from "../../src/store/sqlite/writing/writer-client.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 it("a write is in doubt when the writer's thread ends without an answer, and is refused afterwards", async () => {

@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { onTestFinished } from "vitest";
-import { type JsonObject, isJsonObject } from "../../src/domain/json.ts";
+import { type JsonObject, isJsonObject } from "../../src/domain/text/json.ts";
 
 export interface Called {
   readonly isError: boolean;

@@ -1,5 +1,5 @@
 import { Connection, type ServerAddress } from "../../src/client/connection.ts";
-import { type JsonObject, isJsonObject } from "../../src/domain/json.ts";
+import { type JsonObject, isJsonObject } from "../../src/domain/text/json.ts";
 
 export class ApiClient {
   readonly connection: Connection;

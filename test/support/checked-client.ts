@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { ApiClient } from "./api.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 
 interface DocumentedAnswer {
   readonly content?: Readonly<Record<string, { readonly schema: object } | undefined>>;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { LocalComponent } from "../../src/code/local-component.ts";
 import { readParams } from "../../src/cli/code/local-code.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { DeployedSource, type TestServer } from "./runtime.ts";
 import { dataOf } from "./api.ts";
 

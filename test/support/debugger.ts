@@ -1,5 +1,5 @@
 import { WebSocket } from "ws";
-import { isJsonObject, parseJson, type JsonObject } from "../../src/domain/json.ts";
+import { isJsonObject, parseJson, type JsonObject } from "../../src/domain/text/json.ts";
 import { eventually } from "./eventually.ts";
 
 export class DebuggerClient {

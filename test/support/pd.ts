@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { readServerRecord } from "../../src/system/server-record.ts";
+import { readServerRecord } from "../../src/system/home/server-record.ts";
 import { InProcessServer, type Result, runInProcess } from "./in-process-pd.ts";
 import { eventually } from "./eventually.ts";
 import { ApiClient } from "./api.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { temporaryFolder } from "./home.ts";
 
 export const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");

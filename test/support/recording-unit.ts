@@ -1,4 +1,4 @@
-import type { StateChanges } from "../../src/domain/invocation.ts";
+import type { StateChanges } from "../../src/domain/run/invocation.ts";
 import type { Unit } from "../../src/ports/runner.ts";
 
 export class RecordingUnit implements Unit {

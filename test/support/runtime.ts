@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { type ApiClient, dataOf, listOf } from "./api.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { type GivenSettings, type Settings, readSettings } from "../../src/config.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { type Runtime, startRuntime } from "../../src/runtime.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";

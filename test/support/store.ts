@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { onTestFinished } from "vitest";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/stores/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import type { WriterSettings } from "../../src/store/sqlite/writer-client.ts";
+import type { WriterSettings } from "../../src/store/sqlite/writing/writer-client.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
 

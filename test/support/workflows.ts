@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
 import { dataOf, listOf } from "./api.ts";
 import { eventually } from "./eventually.ts";
 import type { TestServer } from "./runtime.ts";

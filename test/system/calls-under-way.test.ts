@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CallsUnderWay } from "../../src/system/calls-under-way.ts";
+import { CallsUnderWay } from "../../src/system/process/calls-under-way.ts";
 
 const URL = "http://127.0.0.1/v1/sources";
 

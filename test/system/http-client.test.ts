@@ -2,8 +2,8 @@ import { getEventListeners, once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { textOf } from "../../src/system/answer-text.ts";
-import { sendRequest } from "../../src/system/http-client.ts";
+import { textOf } from "../../src/system/http/answer-text.ts";
+import { sendRequest } from "../../src/system/http/http-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startHttpServer } from "../support/http-server.ts";
 

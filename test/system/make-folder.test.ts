@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { makeFolder } from "../../src/system/make-folder.ts";
+import { makeFolder } from "../../src/system/home/make-folder.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 it("is made with those above it, once, also by two at the same time", async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Metrics } from "../../src/system/metrics.ts";
+import { Metrics } from "../../src/system/process/metrics.ts";
 
 it("figures are told in the text format of Prometheus, those of the process too", async () => {
   const metrics = new Metrics();

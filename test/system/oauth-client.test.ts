@@ -1,8 +1,8 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { TokenAnswer } from "../../src/domain/oauth.ts";
-import { oauthServer } from "../../src/system/oauth-client.ts";
+import type { TokenAnswer } from "../../src/domain/account/oauth.ts";
+import { oauthServer } from "../../src/system/http/oauth-client.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
 async function askedOf(answer: RequestListener): Promise<TokenAnswer> {

@@ -1,7 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runCommand } from "../../src/system/run-command.ts";
+import { runCommand } from "../../src/system/process/run-command.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 async function running(word: string): Promise<number[]> {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { RunFilesFolder } from "../../src/system/run-files-folder.ts";
+import { RunFilesFolder } from "../../src/system/home/run-files-folder.ts";
 import { runFilesContract } from "../contract/run-files.ts";
 import { temporaryFolder } from "../support/home.ts";
 

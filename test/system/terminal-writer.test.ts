@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { createReadStream } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { TerminalWriter } from "../../src/system/terminal-writer.ts";
+import { TerminalWriter } from "../../src/system/process/terminal-writer.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/home.ts";
 

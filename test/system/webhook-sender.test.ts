@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../src/system/clock.ts";
-import { OwnPorts } from "../../src/system/own-ports.ts";
-import { isPrivateAddress } from "../../src/system/private-address.ts";
-import { webhookSender } from "../../src/system/webhook-sender.ts";
+import { OwnPorts } from "../../src/system/http/own-ports.ts";
+import { isPrivateAddress } from "../../src/system/http/private-address.ts";
+import { webhookSender } from "../../src/system/http/webhook-sender.ts";
 import { Receiver } from "../support/receiver.ts";
 
 const ownPorts = new OwnPorts();

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readNow, readStable } from "../../src/system/whole-files.ts";
+import { readNow, readStable } from "../../src/system/home/whole-files.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 describe("readStable", () => {

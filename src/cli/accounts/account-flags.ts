@@ -1,5 +1,5 @@
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import type { Client } from "../../client/client.ts";
 import { type AppFacts, findApp, onlyField } from "./app-facts.ts";
 import { canAsk } from "../ask/can-ask.ts";

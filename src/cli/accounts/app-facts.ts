@@ -2,7 +2,7 @@ import type { AppRecord } from "../../api/apps.ts";
 import type { CodeParams } from "../../api/components.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
 
 export interface FieldFacts {
   readonly name: string;

@@ -2,7 +2,7 @@ import { select } from "../ask/prompts.ts";
 import type { AccountRecord, OAuthInput } from "../../api/accounts.ts";
 import type { PropRecord } from "../../api/props.ts";
 import type { Client } from "../../client/client.ts";
-import type { JsonValue } from "../../domain/json.ts";
+import type { JsonValue } from "../../domain/text/json.ts";
 import type { AppFacts } from "./app-facts.ts";
 import { askChoice } from "../ask/ask-choice.ts";
 import { askEach, askFields, askPlain, askRedirectUri, askText } from "./ask-fields.ts";

@@ -1,5 +1,5 @@
 import { input, password } from "../ask/prompts.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import { answerProblem } from "../ask/answer-check.ts";
 import { type AppFacts, type FieldFacts, handFields } from "./app-facts.ts";
 import type { CliContext } from "../context.ts";

@@ -1,5 +1,5 @@
 import type { PropRecord } from "../../api/props.ts";
-import { type JsonValue, textAsJson } from "../../domain/json.ts";
+import { type JsonValue, textAsJson } from "../../domain/text/json.ts";
 import { isOpenType } from "../../domain/props/user-prop.ts";
 import { kindOfType } from "../../domain/props/kinds.ts";
 

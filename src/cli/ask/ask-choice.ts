@@ -2,7 +2,7 @@ import { coloursFor } from "../colours.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { search } from "./prompts.ts";
 import type { PropRecord } from "../../api/props.ts";
-import type { JsonValue } from "../../domain/json.ts";
+import type { JsonValue } from "../../domain/text/json.ts";
 import type { Choice, Choices } from "./choices.ts";
 import type { CliContext } from "../context.ts";
 import { printNote } from "../reporter.ts";

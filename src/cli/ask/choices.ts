@@ -1,5 +1,5 @@
 import type { ChoicesRecord } from "../../api/props.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
 
 export type Choice = ChoicesRecord["options"][number];
 

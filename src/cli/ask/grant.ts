@@ -1,5 +1,5 @@
 import { PdError } from "../../domain/errors.ts";
-import type { Right } from "../../domain/rights.ts";
+import type { Right } from "../../domain/account/rights.ts";
 import type { CliContext } from "../context.ts";
 import { isAgreed } from "./agree.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { search } from "../ask/prompts.ts";
 import { PdError } from "../../domain/errors.ts";
-import { looksLikeKey, mayBeKey } from "../../domain/registry.ts";
+import { looksLikeKey, mayBeKey } from "../../domain/component/registry.ts";
 import type { CodeParams } from "../../api/components.ts";
 import type { IndexedRecord } from "../../api/registries.ts";
 import type { Client } from "../../client/client.ts";
@@ -12,8 +12,8 @@ import type { CliContext } from "../context.ts";
 import type { CodeFlags } from "./prop-flags.ts";
 import { codeParamsOf } from "./local-code.ts";
 import { holdingTerminal } from "../spinner.ts";
-import { isThere } from "../../system/is-there.ts";
-import { ProjectRoot } from "../../system/project-root.ts";
+import { isThere } from "../../system/home/is-there.ts";
+import { ProjectRoot } from "../../system/home/project-root.ts";
 
 const MOST_SHOWN = 50;
 /** Pause in typing, in ms, before the registries are searched. */

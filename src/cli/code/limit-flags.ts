@@ -1,5 +1,5 @@
 import { PdError } from "../../domain/errors.ts";
-import { LEAST_MEMORY_MB, MOST_MEMORY_MB } from "../../domain/process-grant.ts";
+import { LEAST_MEMORY_MB, MOST_MEMORY_MB } from "../../domain/source/process-grant.ts";
 
 export interface ProcessFlags {
   readonly allowRun?: string | undefined;

@@ -1,6 +1,6 @@
 import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
-import { buildFailed } from "../../domain/build-problem.ts";
-import type { ProjectRoot } from "../../system/project-root.ts";
+import { buildFailed } from "../../domain/component/build-problem.ts";
+import type { ProjectRoot } from "../../system/home/project-root.ts";
 
 export type LocalCode = {
   readonly component_code: string;

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
-import { ProjectRoot } from "../../system/project-root.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
+import { ProjectRoot } from "../../system/home/project-root.ts";
 
 export interface PropFlags {
   /** Each is `name=value`. */

@@ -1,6 +1,6 @@
 import type { PropRecord } from "../../api/props.ts";
 import { type Client, everyPage } from "../../client/client.ts";
-import { mayBeKey } from "../../domain/registry.ts";
+import { mayBeKey } from "../../domain/component/registry.ts";
 import type { Place } from "./place.ts";
 
 export interface Candidate {

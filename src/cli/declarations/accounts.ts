@@ -11,7 +11,7 @@ export function accountCommands(program: Command, run: Run): void {
     .description("How secrets are stored")
     .command("rotate")
     .description("Create a new key and seal all secrets with it")
-    .action((_flags, command) => run(command, async (cli) => (await import("../commands/secrets.ts")).rotate(cli)));
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/accounts/secrets.ts")).rotate(cli)));
 }
 
 export function configCommands(program: Command, run: Run): void {
@@ -25,23 +25,23 @@ export function configCommands(program: Command, run: Run): void {
     .option("--password <value>", "The password; @file reads it from a file")
     .option("--security <kind>", "tls, starttls or none")
     .option("--off", "Stop sending mail")
-    .action((address, flags, command) => run(command, async (cli) => (await import("../commands/config.ts")).smtp(cli, address, flags)));
+    .action((address, flags, command) => run(command, async (cli) => (await import("../commands/accounts/config.ts")).smtp(cli, address, flags)));
 }
 
 function keyCommands(keys: Command, run: Run): void {
   keys
     .command("list", { isDefault: true })
     .description("List named keys")
-    .action((_flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).list(cli)));
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/accounts/keys.ts")).list(cli)));
   keys
     .command("create <name>")
     .description("Create a key, which is shown only once")
     .option("--read-only", "It reads everything but secrets, and changes nothing")
-    .action((name, flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).create(cli, name, flags)));
+    .action((name, flags, command) => run(command, async (cli) => (await import("../commands/accounts/keys.ts")).create(cli, name, flags)));
   keys
     .command("revoke <name>")
     .description("Revoke a key, by name or id")
-    .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).revoke(cli, name)));
+    .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/accounts/keys.ts")).revoke(cli, name)));
 }
 
 function fieldFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
@@ -68,13 +68,13 @@ function oauthFlags<Words extends unknown[], Flags extends OptionValues, Globals
 
 function connectCommands(accounts: Command, run: Run): void {
   oauthFlags(fieldFlags(accounts.command("connect <app>").description("Connect an account of an app"))).action((app, flags, command) =>
-    run(command, async (cli) => (await import("../commands/accounts.ts")).connectAccount(cli, app, flags)),
+    run(command, async (cli) => (await import("../commands/accounts/accounts.ts")).connectAccount(cli, app, flags)),
   );
   oauthFlags(fieldFlags(accounts.command("reconnect <account>").description("Sign in once more"))).action((account, flags, command) =>
-    run(command, async (cli) => (await import("../commands/accounts.ts")).reconnectAccount(cli, account, flags)),
+    run(command, async (cli) => (await import("../commands/accounts/accounts.ts")).reconnectAccount(cli, account, flags)),
   );
   fieldFlags(accounts.command("update <account>").description("Change the fields or the name of an account")).action((account, flags, command) =>
-    run(command, async (cli) => (await import("../commands/accounts.ts")).update(cli, account, flags)),
+    run(command, async (cli) => (await import("../commands/accounts/accounts.ts")).update(cli, account, flags)),
   );
 }
 
@@ -82,26 +82,26 @@ function keptCommands(accounts: Command, run: Run): void {
   accounts
     .command("list [app]", { isDefault: true })
     .description("List accounts, of one app or all")
-    .action((app, _flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).list(cli, app)));
+    .action((app, _flags, command) => run(command, async (cli) => (await import("../commands/accounts/accounts.ts")).list(cli, app)));
   accounts
     .command("show <account>")
     .description("Show an account")
     .option("--reveal", "Show the credentials, on a terminal")
-    .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).show(cli, account, flags)));
+    .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts/accounts.ts")).show(cli, account, flags)));
   accounts
     .command("test <account>")
     .description("Test whether the app accepts the account")
     .option("--url <url>", "Address to request in place of the app's default; {field} inserts a field")
     .option("--header <name: value>", "Header of the request; {field} inserts a field; repeatable", list)
-    .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).test(cli, account, flags)));
+    .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts/accounts.ts")).test(cli, account, flags)));
   accounts
     .command("rename <account> <name>")
     .description("Rename an account")
-    .action((account, name, _flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).rename(cli, account, name)));
+    .action((account, name, _flags, command) => run(command, async (cli) => (await import("../commands/accounts/accounts.ts")).rename(cli, account, name)));
   accounts
     .command("delete <account>")
     .description("Delete an account")
     .option("--force", "Even if a source uses it")
     .option("--yes", "Do not ask")
-    .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).remove(cli, account, flags)));
+    .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts/accounts.ts")).remove(cli, account, flags)));
 }

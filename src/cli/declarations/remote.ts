@@ -23,7 +23,7 @@ export function projectCommands(program: Command, run: Run): void {
     .option("--allow-run <source>", "Let this one start programs, if the plan says so; repeatable", list)
     .option("--allow-addons <workflow>", "Let this one load native code, if the plan says so; repeatable", list)
     .option("--schema", "Print the JSON schema of pd.yaml, for editors")
-    .action((folder, flags, command) => run(command, async (cli) => (await import("../commands/apply.ts")).apply(cli, folder, flags)));
+    .action((folder, flags, command) => run(command, async (cli) => (await import("../commands/remote/apply.ts")).apply(cli, folder, flags)));
   standFlags(program.command("import [what...]"))
     .description("Import exported workflows: a folder, a clone of a synced repository, a project's ZIP, or p_<id> with --from; shows the plan first")
     .option("--env <name=value>", "Variable that the workflows read, repeatable", list)
@@ -35,13 +35,13 @@ export function projectCommands(program: Command, run: Run): void {
     .option("--dry-run", "Show the plan, and change nothing")
     .option("--no-prompt", "Never ask; fail if a value is missing")
     .option("--yes", "Deploy what is ready, without asking")
-    .action((what, flags, command) => run(command, async (cli) => (await import("../commands/import.ts")).importWorkflows(cli, what, flags)));
+    .action((what, flags, command) => run(command, async (cli) => (await import("../commands/remote/import.ts")).importWorkflows(cli, what, flags)));
   program
     .command("export [source...]")
     .description("Write sources, workflows, webhooks and data stores to a folder for Git, which pd apply reads; secrets stay")
     .option("--into <folder>", "Target folder", ".")
     .option("--force", "Overwrite files with other content")
-    .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/export.ts")).exportFolder(cli, sources, flags)));
+    .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/remote/export.ts")).exportFolder(cli, sources, flags)));
 }
 
 export function remoteCommands(program: Command, run: Run): void {
@@ -49,18 +49,18 @@ export function remoteCommands(program: Command, run: Run): void {
     .command("login")
     .description("Store the key of a server: under -p <name>, or as the default")
     .option("--base-url <url>", "Address of the server's API")
-    .action((flags, command) => run(command, async (cli) => (await import("../commands/login.ts")).login(cli, flags)));
+    .action((flags, command) => run(command, async (cli) => (await import("../commands/remote/login.ts")).login(cli, flags)));
   program
     .command("logout")
     .description("Forget the key of a server")
-    .action((_flags, command) => run(command, async (cli) => (await import("../commands/login.ts")).logout(cli)));
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/remote/login.ts")).logout(cli)));
   transferFlags(program.command("push [source...]").description("Copy sources and workflows to another server"))
     .option("--to <profile>", "The other server")
-    .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/transfer.ts")).push(cli, sources, flags)));
+    .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/remote/transfer.ts")).push(cli, sources, flags)));
   transferFlags(
     program.command("pull [source...]").description("Fetch sources and workflows from another server, or from the hosted platform (--from pipedream)"),
   )
     .option("--from <profile>", "The other server")
     .option("--allow-run <source>", "Let this one start programs here, if it may there; repeatable", list)
-    .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/transfer.ts")).pull(cli, sources, flags)));
+    .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/remote/transfer.ts")).pull(cli, sources, flags)));
 }

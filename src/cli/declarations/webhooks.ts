@@ -10,39 +10,41 @@ export function webhookCommands(program: Command, run: Run): void {
     .description("Deliver the events of a source to an address: a webhook and its subscription")
     .option("--channel <name>", "Another channel than the default one, such as $errors")
     .option("--name <name>", "Name of the webhook")
-    .action((source, url, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).subscribe(cli, { source, url }, flags)));
+    .action((source, url, flags, command) =>
+      run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).subscribe(cli, { source, url }, flags)),
+    );
   subscriptionCommands(program.command("subscriptions").description("Subscriptions of listeners to emitters"), run);
   deliveryCommands(program, run);
   program
     .command("listen <source>")
     .description("Deliver new events to a local address, without creating a webhook")
     .requiredOption("--forward <url>", "Target address, such as http://localhost:3000/path")
-    .action((source, flags, command) => run(command, async (cli) => (await import("../commands/listen.ts")).listen(cli, source, flags)));
+    .action((source, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/listen.ts")).listen(cli, source, flags)));
 }
 
 function keptWebhooks(webhooks: Command, run: Run): void {
   webhooks
     .command("list", { isDefault: true })
     .description("List webhooks")
-    .action((_flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).list(cli)));
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).list(cli)));
   webhooks
     .command("show <id>")
     .description("Show a webhook")
-    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).show(cli, id)));
+    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).show(cli, id)));
   webhooks
     .command("delete <id>")
     .description("Delete a webhook with its subscriptions and deliveries")
     .option("--yes", "Do not ask")
-    .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).remove(cli, id, flags)));
+    .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).remove(cli, id, flags)));
   webhooks
     .command("rotate <id>")
     .description("Create a new signing key; the old one also signs for a day")
-    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).rotate(cli, id)));
+    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).rotate(cli, id)));
   webhooks
     .command("test <id>")
     .description("Send a message now and show the response")
     .option("--event <file>", "JSON file with the event that is sent")
-    .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).test(cli, id, flags)));
+    .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).test(cli, id, flags)));
 }
 
 function changedWebhooks(webhooks: Command, run: Run): void {
@@ -51,7 +53,7 @@ function changedWebhooks(webhooks: Command, run: Run): void {
     .description("Create a webhook")
     .option("--name <name>", "Name, for your own reference")
     .option("--description <text>", "Longer description")
-    .action((url, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).create(cli, url, flags)));
+    .action((url, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).create(cli, url, flags)));
   webhooks
     .command("update <id>")
     .description("Change a webhook")
@@ -61,27 +63,27 @@ function changedWebhooks(webhooks: Command, run: Run): void {
     .option("--activate", "Resume deliveries")
     .option("--deactivate", "Stop deliveries")
     .option("--replay-missed", "Deliver events that it missed while inactive")
-    .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).update(cli, id, flags)));
+    .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).update(cli, id, flags)));
 }
 
 function subscriptionCommands(subscriptions: Command, run: Run): void {
   subscriptions
     .command("list", { isDefault: true })
     .description("List subscriptions")
-    .action((_flags, command) => run(command, async (cli) => (await import("../commands/subscriptions.ts")).list(cli)));
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/webhooks/subscriptions.ts")).list(cli)));
   subscriptions
     .command("create <emitter> <listener>")
     .description("Subscribe a listener to an emitter's events")
     .option("--channel <name>", "Another channel than the default one", "")
     .action((emitter, listener, { channel }, command) =>
-      run(command, async (cli) => (await import("../commands/subscriptions.ts")).create(cli, { emitter, listener, channel })),
+      run(command, async (cli) => (await import("../commands/webhooks/subscriptions.ts")).create(cli, { emitter, listener, channel })),
     );
   subscriptions
     .command("delete <emitter> <listener>")
     .description("End a subscription")
     .option("--channel <name>", "Another channel than the default one", "")
     .action((emitter, listener, { channel }, command) =>
-      run(command, async (cli) => (await import("../commands/subscriptions.ts")).remove(cli, { emitter, listener, channel })),
+      run(command, async (cli) => (await import("../commands/webhooks/subscriptions.ts")).remove(cli, { emitter, listener, channel })),
     );
 }
 
@@ -93,10 +95,10 @@ function deliveryCommands(program: Command, run: Run): void {
     .option("--failed", "Only failed ones")
     .option("--state <state>", "Only pending, delivered, failed or missed ones")
     .option("-n <count>", "Number of deliveries", "20");
-  deliveries.action((what, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).deliveries(cli, what, flags)));
+  deliveries.action((what, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/deliveries.ts")).deliveries(cli, what, flags)));
   deliveries
     .command("retry <delivery-webhook-or-listener>")
     .description("Retry one delivery, or all failed and pending ones to a webhook or listener")
     .option("--since <time>", "Only those since 2h, 3d, or a date")
-    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).retry(cli, target, flags)));
+    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/deliveries.ts")).retry(cli, target, flags)));
 }

@@ -9,7 +9,7 @@ export function workflowCommands(program: Command, run: Run): void {
     .option("--failed", "Only failed runs")
     .option("--state <states>", "For a workflow: only running, waiting, succeeded, failed or cancelled runs; separated by commas")
     .option("--since <time>", "Only those since 2h, 3d, or a date")
-    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).runs(cli, target, flags)));
+    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows/workflows.ts")).runs(cli, target, flags)));
   program
     .command("rerun <run-or-workflow>")
     .description("Rerun with the current files, from the failed step or a given one; or rerun all failed runs of a workflow")
@@ -17,7 +17,7 @@ export function workflowCommands(program: Command, run: Run): void {
     .option("--failed", "All failed runs")
     .option("--state <states>", "All failed, cancelled or succeeded runs; separated by commas")
     .option("--since <time>", "Only those since 2h, 3d, or a date")
-    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).rerun(cli, target, flags)));
+    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows/workflows.ts")).rerun(cli, target, flags)));
   program
     .command("retry <workflow>")
     .description("Retry failed runs with the current file: --dry shows what would happen without calling third parties, --go retries")
@@ -27,14 +27,14 @@ export function workflowCommands(program: Command, run: Run): void {
     .option("--failed", "Failed runs, which is the default")
     .option("--state <states>", "Failed, cancelled or succeeded runs; separated by commas")
     .option("--since <time>", "Only those since 2h, 3d, or a date")
-    .action((workflow, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).retry(cli, workflow, flags)));
+    .action((workflow, flags, command) => run(command, async (cli) => (await import("../commands/workflows/workflows.ts")).retry(cli, workflow, flags)));
   program
     .command("resume <run>")
     .description("Resume a waiting run")
     .option("--event <file>", "JSON file with what later steps see as $resume_data")
-    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).resume(cli, target, flags)));
+    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows/workflows.ts")).resume(cli, target, flags)));
   program
     .command("cancel <run>")
     .description("Cancel a run")
-    .action((target, _flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).cancel(cli, target)));
+    .action((target, _flags, command) => run(command, async (cli) => (await import("../commands/workflows/workflows.ts")).cancel(cli, target)));
 }

@@ -13,7 +13,7 @@ import { plainText } from "../terminal-text.ts";
 import type { LocalComponent, ReadResult } from "../../code/local-component.ts";
 import { HalfSaves, doubtOfComponent } from "./half-saves.ts";
 import type { ActionRunRecord } from "../../api/invocations.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
 import { followDebugger, inspectPort, rootOf } from "./debugging.ts";
 import { FileWatcher } from "./file-watcher.ts";
 import { openComponent } from "./session-component.ts";

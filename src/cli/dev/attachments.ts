@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
-import { makeHome } from "../../system/home-folder.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
-import { readIfThere, writeWhole } from "../../system/whole-files.ts";
+import { makeHome } from "../../system/home/home-folder.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
+import { readIfThere, writeWhole } from "../../system/home/whole-files.ts";
 
 /** Remembers which source a file was saved to, for the next session. */
 export class Attachments {

@@ -1,5 +1,5 @@
 import type { SourceRecord } from "../../api/sources.ts";
-import { type JsonValue, isJsonObject } from "../../domain/json.ts";
+import { type JsonValue, isJsonObject } from "../../domain/text/json.ts";
 import { kindOfType } from "../../domain/props/kinds.ts";
 import type { Question } from "../ask/answer-check.ts";
 

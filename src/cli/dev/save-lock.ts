@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { PdError } from "../../domain/errors.ts";
-import { holdLock } from "../../system/file-lock.ts";
+import { holdLock } from "../../system/home/file-lock.ts";
 
 /** Only one session on this machine saves a source or workflow. Others watch, and take over when it ends. */
 export class SaveLock {

@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import type { ProjectRoot } from "../../system/project-root.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
+import type { ProjectRoot } from "../../system/home/project-root.ts";
 import type { CodeFlags } from "../code/prop-flags.ts";
 
 export interface DevFlags extends CodeFlags {

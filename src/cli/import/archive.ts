@@ -1,10 +1,11 @@
-import { MANIFEST, MANIFEST_ENTRY, type NameTable, STEP, TRIGGER, WORKFLOW, renamed } from "../../domain/archive-names.ts";
-import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
+import { MANIFEST, MANIFEST_ENTRY, type NameTable, STEP, TRIGGER, WORKFLOW, renamed } from "../../domain/transfer/archive-names.ts";
+import { messageOf, PdError } from "../../domain/errors.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import { type HostedFolder, hostedFolder } from "../transfer/hosted-workflow.ts";
 import type { ExportedWorkflow } from "./exported-workflow.ts";
-import { unzipped } from "./unzip.ts";
 import { writeFolder } from "./write-folder.ts";
+import { readFile, stat } from "node:fs/promises";
+import { unzipSync } from "fflate";
 
 const SCHEMA = "project-export/2026.01";
 const MANIFEST_FILE = "manifest.json";
@@ -198,4 +199,30 @@ function member(name: string, value: JsonValue, indent: string): readonly string
   if (STRUCTURE.test(name)) return [`${indent}${name}: ${JSON.stringify(value).slice(0, 100)}`];
   if (value === REDACTED) return [`${indent}${name}: ${REDACTED}`];
   return [`${indent}${name}: ${typeof value === "string" ? `a text of ${value.length} characters` : value === null ? "null" : `a ${typeof value}`}`];
+}
+
+/** The hosted platform's limit for an archive. */
+const MOST_BYTES = 268_435_456;
+const MOST_FILES = 20_000;
+
+/** Path → text. Throws PD_BAD_INPUT. */
+async function unzipped(path: string): Promise<ReadonlyMap<string, string>> {
+  const refused = (reason: string, cause?: unknown): PdError => new PdError("PD_BAD_INPUT", `Cannot read the archive ${path}: ${reason}`, { cause });
+  if ((await stat(path)).size > MOST_BYTES) throw refused(`it has more than ${MOST_BYTES} bytes`);
+  let [bytes, files] = [0, 0];
+  try {
+    const entries = unzipSync(await readFile(path), {
+      filter: ({ name, originalSize }) => {
+        bytes += originalSize;
+        files++;
+        if (bytes > MOST_BYTES || files > MOST_FILES) throw refused(`it unpacks to more than ${MOST_BYTES} bytes or ${MOST_FILES} files`);
+        return !name.endsWith("/");
+      },
+    });
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    return new Map(Object.entries(entries).map(([name, content]) => [name, decoder.decode(content)]));
+  } catch (error) {
+    if (error instanceof PdError) throw error;
+    throw refused(messageOf(error), error);
+  }
 }

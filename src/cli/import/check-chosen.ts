@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
-import { parseGivenTimer } from "../../domain/schedule.ts";
+import { parseGivenTimer } from "../../domain/timer/schedule.ts";
 import type { Stand } from "../workflows/deploy-workflow.ts";
 import type { PlannedImport } from "./plan-import.ts";
 

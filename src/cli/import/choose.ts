@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import { parseGivenTimer } from "../../domain/schedule.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
+import { parseGivenTimer } from "../../domain/timer/schedule.ts";
 import { lookAt } from "../accounts/account-flags.ts";
 import { askNewAccount } from "../accounts/ask-account.ts";
 import { input, password, search } from "../ask/prompts.ts";

@@ -1,7 +1,7 @@
 import type { WorkflowPlanRecord, WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { isSameJson } from "../../domain/json.ts";
+import { isSameJson } from "../../domain/text/json.ts";
 import { knownWorkflow, type Stand } from "../workflows/deploy-workflow.ts";
 import type { WorkflowFolder } from "../workflows/folder.ts";
 import type { ExportedWorkflow } from "./exported-workflow.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isSameJson } from "../../domain/json.ts";
-import { makeFolder } from "../../system/make-folder.ts";
+import { isSameJson } from "../../domain/text/json.ts";
+import { makeFolder } from "../../system/home/make-folder.ts";
 import type { HostedFolder } from "../transfer/hosted-workflow.ts";
 import { type WorkflowFolder, readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 

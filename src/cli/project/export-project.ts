@@ -1,7 +1,7 @@
 import type { SourceRecord } from "../../api/sources.ts";
 import type { WorkflowRecord } from "../../api/workflows.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
-import { isJsonObject } from "../../domain/json.ts";
+import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
+import { isJsonObject } from "../../domain/text/json.ts";
 import { isTriggerId } from "../../domain/ids.ts";
 import { slug as slugSchema } from "../../api/declare.ts";
 import { PdError } from "../../domain/errors.ts";

@@ -1,5 +1,5 @@
 import type { PropRecord } from "../../api/props.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isSameJson, ownMember } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isSameJson, ownMember } from "../../domain/text/json.ts";
 import { readableProps } from "../../domain/props/check-props.ts";
 import { type PropDeclaration, kindOfType } from "../../domain/props/kinds.ts";
 import { readProps } from "../../domain/props/read-props.ts";

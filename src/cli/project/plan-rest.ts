@@ -1,5 +1,5 @@
 import { PdError } from "../../domain/errors.ts";
-import { didYouMean } from "../../domain/did-you-mean.ts";
+import { didYouMean } from "../../domain/text/did-you-mean.ts";
 import { everyPage } from "../../client/client.ts";
 import type { Project, WebhookEntry } from "./project-schema.ts";
 import { type Around, NOTHING, type Step } from "./step.ts";

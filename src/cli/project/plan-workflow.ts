@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { WorkflowRecord } from "../../api/workflows.ts";
-import { type JsonObject, isSameJson } from "../../domain/json.ts";
-import type { Right } from "../../domain/rights.ts";
-import { differenceOf } from "../../domain/text-difference.ts";
+import { type JsonObject, isSameJson } from "../../domain/text/json.ts";
+import type { Right } from "../../domain/account/rights.ts";
+import { differenceOf } from "../../domain/text/text-difference.ts";
 import { plainLine } from "../terminal-text.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
 import { readWorkflowFolder } from "../workflows/folder.ts";

@@ -3,10 +3,10 @@ import { dirname, join, resolve } from "node:path";
 import { type Document, type LineCounter, type Pair, isNode, isPair, isScalar, isSeq, visit } from "yaml";
 import type * as z from "zod";
 import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
-import { readYaml } from "../../domain/bounded-yaml.ts";
-import { didYouMean } from "../../domain/did-you-mean.ts";
+import { readYaml } from "../../domain/text/bounded-yaml.ts";
+import { didYouMean } from "../../domain/text/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isJsonValue, ownMember } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isJsonValue, ownMember } from "../../domain/text/json.ts";
 import { readText } from "../code/prop-flags.ts";
 import { type Project, finalSchema, projectSchema } from "./project-schema.ts";
 

@@ -3,12 +3,12 @@ import type { AccountRecord } from "../../api/accounts.ts";
 import type { WebhookRecord } from "../../api/webhooks.ts";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import { type Client, everyPage } from "../../client/client.ts";
-import { didYouMean } from "../../domain/did-you-mean.ts";
+import { didYouMean } from "../../domain/text/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonValue } from "../../domain/json.ts";
-import type { Right } from "../../domain/rights.ts";
-import { theNamed } from "../../domain/named.ts";
-import { ProjectRoot } from "../../system/project-root.ts";
+import type { JsonValue } from "../../domain/text/json.ts";
+import type { Right } from "../../domain/account/rights.ts";
+import { theNamed } from "../../domain/source/named.ts";
+import { ProjectRoot } from "../../system/home/project-root.ts";
 
 export type StepKind = "data store" | "source" | "workflow" | "webhook" | "delivery";
 /** `extra` means on the server but not in pd.yaml. */

@@ -1,6 +1,6 @@
 import { checkbox, confirm, input, password, select } from "../ask/prompts.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonValue, isSameJson } from "../../domain/json.ts";
+import { type JsonValue, isSameJson } from "../../domain/text/json.ts";
 import { kindOfType } from "../../domain/props/kinds.ts";
 import { askAccount } from "../accounts/ask-account.ts";
 import { type Question, answerProblem, answeredValue } from "../ask/answer-check.ts";

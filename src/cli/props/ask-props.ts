@@ -1,5 +1,5 @@
 import { canAsk } from "../ask/can-ask.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
 import { askProp } from "./ask-prop.ts";
 import type { Question } from "../ask/answer-check.ts";
 import type { AskedComponent } from "./asked-component.ts";

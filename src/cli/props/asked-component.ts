@@ -2,7 +2,7 @@ import type { CodeParams } from "../../api/components.ts";
 import type { ChoicesRecord, PropRecord } from "../../api/props.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import type { Client } from "../../client/client.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
 import { kindOfType } from "../../domain/props/kinds.ts";
 import { type AppFacts, findAppOf } from "../accounts/app-facts.ts";
 import type { LoadPage } from "../ask/choices.ts";

@@ -1,7 +1,7 @@
 import { checkbox } from "../ask/prompts.ts";
 import { badPropsOf } from "../../client/client.ts";
 import type { PropProblemRecord, PropRecord } from "../../api/props.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
 import { kindOfType } from "../../domain/props/kinds.ts";
 import { askProp } from "./ask-prop.ts";
 import type { AskedComponent } from "./asked-component.ts";

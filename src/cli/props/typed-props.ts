@@ -1,5 +1,5 @@
 import type { PropRecord } from "../../api/props.ts";
-import { type JsonObject, type JsonValue, parseJson } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, parseJson } from "../../domain/text/json.ts";
 import { typedValue } from "../ask/answer-check.ts";
 import type { AskedComponent } from "./asked-component.ts";
 

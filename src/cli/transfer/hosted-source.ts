@@ -1,7 +1,7 @@
 import type { SourceRecord } from "../../api/sources.ts";
 import type { ExportedRecord } from "../../api/transfer.ts";
 import type { Connection } from "../../client/connection.ts";
-import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/text/json.ts";
 import type { TransferWishes } from "./transfer-plan.ts";
 
 /** The hosted platform keeps 100. */

@@ -1,8 +1,8 @@
 import { stringify } from "yaml";
-import { slugify } from "../../domain/deployed-component.ts";
+import { slugify } from "../../domain/source/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isWorkflowId } from "../../domain/ids.ts";
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/text/json.ts";
 
 export interface HostedFolder {
   /** Same as in the platform's own export. */

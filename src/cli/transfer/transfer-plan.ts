@@ -1,8 +1,8 @@
-import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
-import { type Right, newRights } from "../../domain/rights.ts";
-import { type FileChange, differenceOf } from "../../domain/text-difference.ts";
+import { type ComponentCode, filesOfCode } from "../../domain/component/saved-component.ts";
+import { type Right, newRights } from "../../domain/account/rights.ts";
+import { type FileChange, differenceOf } from "../../domain/text/text-difference.ts";
 import type { CarriedSource, ExportedRecord } from "../../api/transfer.ts";
-import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/text/json.ts";
 import { plainLine } from "../terminal-text.ts";
 
 export interface TransferWishes {

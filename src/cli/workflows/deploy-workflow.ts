@@ -3,7 +3,7 @@ import type { ForeignId, WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import type { ProcessLimits } from "../code/limit-flags.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import { splitPair } from "../code/prop-flags.ts";
 import type { CliContext } from "../context.ts";

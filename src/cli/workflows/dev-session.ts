@@ -5,7 +5,7 @@ import type { RunRecord, WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import { differenceLines, differencesOf } from "../../client/run-difference.ts";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
-import { makeHome } from "../../system/home-folder.ts";
+import { makeHome } from "../../system/home/home-folder.ts";
 import type { CliContext } from "../context.ts";
 import { followDebugger, inspectPort } from "../dev/debugging.ts";
 import type { DevFlags } from "../dev/session-settings.ts";

@@ -2,8 +2,8 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { PdError } from "../../domain/errors.ts";
 import { isWorkflowId } from "../../domain/ids.ts";
-import { ProjectRoot } from "../../system/project-root.ts";
-import { readStable, writeWhole } from "../../system/whole-files.ts";
+import { ProjectRoot } from "../../system/home/project-root.ts";
+import { readStable, writeWhole } from "../../system/home/whole-files.ts";
 
 const WORKFLOW_FILE = "workflow.yaml";
 const STATE_FILE = ".workflow.state";

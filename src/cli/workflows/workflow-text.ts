@@ -1,4 +1,4 @@
-import { unsentMails } from "../../domain/mail.ts";
+import { unsentMails } from "../../domain/account/mail.ts";
 import type { RunRecord, RunStepRecord, StepShape, WorkflowRecord } from "../../api/workflows.ts";
 import { fields, localTime } from "../reporter.ts";
 

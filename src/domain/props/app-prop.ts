@@ -1,5 +1,5 @@
-import { type JsonValue, isJsonObject, isRecord, parseJson, textAsJson } from "../json.ts";
-import { STARS, fieldTexts } from "../secrets.ts";
+import { type JsonValue, isJsonObject, isRecord, parseJson, textAsJson } from "../text/json.ts";
+import { STARS, fieldTexts } from "../account/secrets.ts";
 import { type CheckedProp, type Input, type PropKind, type Reading, inputFacts, inputOf } from "./prop-kind.ts";
 
 /** The value is an account of the app, or credentials. */

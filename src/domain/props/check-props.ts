@@ -1,5 +1,5 @@
-import { nearestTo } from "../did-you-mean.ts";
-import { type JsonObject, type JsonValue, isSameJson, textAsJson } from "../json.ts";
+import { nearestTo } from "../text/did-you-mean.ts";
+import { type JsonObject, type JsonValue, isSameJson, textAsJson } from "../text/json.ts";
 import type { ConfiguredProps } from "./declared-props.ts";
 import { type PropDeclaration, kindOf } from "./kinds.ts";
 import { type CheckedProp, isNothing } from "./prop-kind.ts";

@@ -1,4 +1,4 @@
-import { type JsonValue, isJsonObject } from "../json.ts";
+import { type JsonValue, isJsonObject } from "../text/json.ts";
 import { type CheckedProp, type Input, type PropKind, inputFacts, inputOf, isNothing } from "./prop-kind.ts";
 
 /** A shared key-value store. The value is its name. */

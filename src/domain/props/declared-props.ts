@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../text/json.ts";
 import { storeIdOf } from "./data-store-prop.ts";
 import { type PropDeclaration, kindOf } from "./kinds.ts";
 import type { PropFacts } from "./prop-kind.ts";

@@ -1,6 +1,6 @@
-import { basicToken } from "../basic-auth.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isRecord, textAsJson } from "../json.ts";
-import { STARS, fieldTexts, textsIn } from "../secrets.ts";
+import { basicToken } from "../account/basic-auth.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isRecord, textAsJson } from "../text/json.ts";
+import { STARS, fieldTexts, textsIn } from "../account/secrets.ts";
 import { type CheckedProp, type Input, type PropKind, inputFacts, inputOf, isNothing } from "./prop-kind.ts";
 
 export interface HttpRequestProp extends Input {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../text/json.ts";
 
 export interface Prop {
   readonly kind: string;
@@ -84,7 +84,7 @@ export interface Asking {
   readonly isAskedAgain: boolean;
 }
 
-/** A kind of prop. `sandbox/child/instance.ts` creates the value that components see. */
+/** A kind of prop. `sandbox/child/component/instance.ts` creates the value that components see. */
 export interface PropKind<P extends Prop> {
   readonly kind: P["kind"];
   /** Values of `type` in declarations. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../json.ts";
+import { isRecord } from "../text/json.ts";
 import { type PropDeclaration, kindOfType } from "./kinds.ts";
 
 export interface ReadProps {

@@ -1,5 +1,5 @@
-import type { JsonValue } from "../json.ts";
-import { SHORTEST_SECRET } from "../secrets.ts";
+import type { JsonValue } from "../text/json.ts";
+import { SHORTEST_SECRET } from "../account/secrets.ts";
 import { type PropDeclaration, kindOf } from "./kinds.ts";
 
 export function holdsSecret(prop: PropDeclaration, value: JsonValue | undefined): boolean {

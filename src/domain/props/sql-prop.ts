@@ -1,4 +1,4 @@
-import { type JsonValue, isRecord, textAsJson } from "../json.ts";
+import { type JsonValue, isRecord, textAsJson } from "../text/json.ts";
 import { type CheckedProp, type Input, type PropKind, type Reading, inputFacts, inputOf, isNothing } from "./prop-kind.ts";
 
 /** A query for the app's database. */

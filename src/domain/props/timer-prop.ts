@@ -1,5 +1,5 @@
-import { type JsonObject, type JsonValue, isJsonObject, isSameJson, parseJson, textAsJson } from "../json.ts";
-import { type CatchUp, HOURLY, type Schedule, type TimerSettings, parseGivenTimer, parseTimer, scheduleInput } from "../schedule.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isSameJson, parseJson, textAsJson } from "../text/json.ts";
+import { type CatchUp, HOURLY, type Schedule, type TimerSettings, parseGivenTimer, parseTimer, scheduleInput } from "../timer/schedule.ts";
 import { type CheckedProp, type PropFacts, type PropKind, type Reading } from "./prop-kind.ts";
 
 export interface TimerProp {

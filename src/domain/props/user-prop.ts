@@ -1,6 +1,6 @@
-import { type JsonValue, isJsonObject, isJsonValue, isRecord, isSameJson, parseJson, textAsJson } from "../json.ts";
-import { didYouMean } from "../did-you-mean.ts";
-import { STARS, textsAndNumbersIn } from "../secrets.ts";
+import { type JsonValue, isJsonObject, isJsonValue, isRecord, isSameJson, parseJson, textAsJson } from "../text/json.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
+import { STARS, textsAndNumbersIn } from "../account/secrets.ts";
 import { type CheckedProp, type Input, type PropFacts, type PropKind, type Reading, inputFacts, inputOf } from "./prop-kind.ts";
 
 /** `any` also covers unknown types. */

@@ -1,7 +1,7 @@
-import { formFieldBytes } from "../form.ts";
+import { formFieldBytes } from "../text/form.ts";
 import { LIMITS, hasTooManyFields, isTooComplex } from "../limits.ts";
-import type { HttpTrigger } from "../trigger.ts";
-import { parseJson } from "../json.ts";
+import type { HttpTrigger } from "../run/trigger.ts";
+import { parseJson } from "../text/json.ts";
 import { OLD_CHARSET, charsetByZeros, decodedText, fieldText, isCharset, isWideCharset, markedCharset, utf8Text, xmlCharset } from "./charset.ts";
 import { readMultipart } from "./multipart.ts";
 import { codingsOf, decompressed } from "./content-encoding.ts";

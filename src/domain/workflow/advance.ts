@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isSameJson } from "../json.ts";
+import { type JsonObject, type JsonValue, isSameJson } from "../text/json.ts";
 import type { CodeStep, ForEachStep, IfStep, ParallelStep, Step, SwitchStep } from "./workflow.ts";
 
 /** The part of a finished step's record that decides what is next. */

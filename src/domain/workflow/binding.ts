@@ -1,5 +1,5 @@
-import { type ProcessGrant, granted } from "../process-grant.ts";
-import { type JsonObject, isJsonObject } from "../json.ts";
+import { type ProcessGrant, granted } from "../source/process-grant.ts";
+import { type JsonObject, isJsonObject } from "../text/json.ts";
 
 /** Maps the ids in a workflow's file to this server. */
 export interface WorkflowBinding {

@@ -1,6 +1,6 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../text/json.ts";
 import { partsOf } from "./expressions.ts";
-import { readExpression } from "../javascript.ts";
+import { readExpression } from "../component/javascript.ts";
 
 /** A value, or a string that is one `{{…}}`. */
 export type Dependence = { readonly value: JsonValue } | { readonly problem: string };

@@ -1,7 +1,7 @@
 import { PdError } from "../errors.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../text/json.ts";
 import { LIMITS } from "../limits.ts";
-import { type ExpressionEnd, endOfExpression } from "../javascript.ts";
+import { type ExpressionEnd, endOfExpression } from "../component/javascript.ts";
 
 /** `{{…}}` in a text is JavaScript, in which `steps` has the results so far. */
 type TextPart = { readonly kind: "text"; readonly text: string } | { readonly kind: "expression"; readonly source: string };

@@ -1,4 +1,4 @@
-import { type JsonValue, isJsonObject } from "../json.ts";
+import { type JsonValue, isJsonObject } from "../text/json.ts";
 
 /**
  * The hosted platform's built-in Filter. Exports contain its rules in the prop `_filter`, and no code. The format is

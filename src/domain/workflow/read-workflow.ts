@@ -1,9 +1,9 @@
-import { type JsonObject, type JsonValue, isJsonObject } from "../json.ts";
-import { parseGivenTimer } from "../schedule.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../text/json.ts";
+import { parseGivenTimer } from "../timer/schedule.ts";
 import type { CodeStep, PythonCode, Step, StepCode, Workflow, WorkflowSettings, WorkflowTrigger } from "./workflow.ts";
 import { everyStep } from "./workflow.ts";
-import { isDay } from "../package-spec.ts";
-import type { FileProblem } from "../bounded-yaml.ts";
+import { isDay } from "../component/package-spec.ts";
+import type { FileProblem } from "../text/bounded-yaml.ts";
 import { type Dependence, readChoice, readCondition, readItems } from "./condition.ts";
 import { expressionProblem, textsIn } from "./expressions.ts";
 import { type Value, type WrittenScalar, YamlReader } from "./yaml-reader.ts";

@@ -1,4 +1,4 @@
-import { isSameJson } from "../json.ts";
+import { isSameJson } from "../text/json.ts";
 import type { RunId } from "../ids.ts";
 import type { StepRecord } from "./run.ts";
 import { type Step, everyStep, innerLists } from "./workflow.ts";

@@ -1,6 +1,6 @@
 import type { DeployedId, InvocationId, RunId, WorkflowId } from "../ids.ts";
-import type { Outcome } from "../invocation.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { Outcome } from "../run/invocation.ts";
+import type { JsonObject, JsonValue } from "../text/json.ts";
 import type { StepResult } from "./advance.ts";
 
 /** `waiting` means that no step can start before a time or a request. */

@@ -1,5 +1,5 @@
-import type { FileProblem } from "../bounded-yaml.ts";
-import { nearestTo } from "../did-you-mean.ts";
+import type { FileProblem } from "../text/bounded-yaml.ts";
+import { nearestTo } from "../text/did-you-mean.ts";
 import { expressionsIn } from "./expressions.ts";
 import type { CodeStep } from "./workflow.ts";
 

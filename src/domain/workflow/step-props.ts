@@ -1,7 +1,7 @@
-import type { FileProblem } from "../bounded-yaml.ts";
-import type { ComponentDefinition } from "../component.ts";
-import { nearestTo } from "../did-you-mean.ts";
-import { type JsonObject, type JsonValue, parseJson } from "../json.ts";
+import type { FileProblem } from "../text/bounded-yaml.ts";
+import type { ComponentDefinition } from "../component/component.ts";
+import { nearestTo } from "../text/did-you-mean.ts";
+import { type JsonObject, type JsonValue, parseJson } from "../text/json.ts";
 import { checkProps } from "../props/check-props.ts";
 import { propFacts, takesValue } from "../props/declared-props.ts";
 import type { PropDeclaration } from "../props/kinds.ts";

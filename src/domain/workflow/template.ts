@@ -1,6 +1,6 @@
 import { type Document, YAMLMap, YAMLSeq, isMap, isSeq, parseDocument } from "yaml";
 import { PdError } from "../errors.ts";
-import { type JsonObject, isJsonObject } from "../json.ts";
+import { type JsonObject, isJsonObject } from "../text/json.ts";
 
 export interface TemplateWishes {
   readonly name?: string | undefined;

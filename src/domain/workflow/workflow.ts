@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "../json.ts";
-import type { Schedule } from "../schedule.ts";
+import type { JsonObject, JsonValue } from "../text/json.ts";
+import type { Schedule } from "../timer/schedule.ts";
 import type { WrittenScalar } from "./yaml-reader.ts";
 
 /** Content of `workflow.yaml` (docs/workflows.md). */

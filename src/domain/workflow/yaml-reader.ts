@@ -1,7 +1,7 @@
 import { type LineCounter, type Node, type Pair, type ParsedNode, isMap, isNode, isScalar, isSeq } from "yaml";
-import { type FileProblem, type YamlRead, readYaml } from "../bounded-yaml.ts";
-import { nearestTo } from "../did-you-mean.ts";
-import { type JsonValue, isJsonValue } from "../json.ts";
+import { type FileProblem, type YamlRead, readYaml } from "../text/bounded-yaml.ts";
+import { nearestTo } from "../text/did-you-mean.ts";
+import { type JsonValue, isJsonValue } from "../text/json.ts";
 
 export interface Value {
   readonly node: ParsedNode | Node | null;

@@ -1,7 +1,7 @@
-import type { AccountContent } from "../../domain/account.ts";
+import type { AccountContent } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type AppProbe, type KnownApp, type Verdict, knownApp, probeRequest, shownAddress, verdictOf } from "../../domain/known-app.ts";
-import { canRenew, travelsSafely } from "../../domain/oauth.ts";
+import { type AppProbe, type KnownApp, type Verdict, knownApp, probeRequest, shownAddress, verdictOf } from "../../domain/account/known-app.ts";
+import { canRenew, travelsSafely } from "../../domain/account/oauth.ts";
 import type { Prober } from "../../ports/prober.ts";
 import type { Credentials } from "./credentials.ts";
 

@@ -1,17 +1,17 @@
 import type { Clock } from "../../ports/clock.ts";
-import type { ComponentStore } from "../../ports/component-store.ts";
+import type { ComponentStore } from "../../ports/stores/component-store.ts";
 import type { Credentials } from "./credentials.ts";
-import type { Account, AccountContent, FindAccount } from "../../domain/account.ts";
+import type { Account, AccountContent, FindAccount } from "../../domain/account/account.ts";
 import { accountIdOf } from "../../domain/props/app-prop.ts";
-import type { ComponentDefinition } from "../../domain/component.ts";
-import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
+import type { ComponentDefinition } from "../../domain/component/component.ts";
+import type { DeployedComponent, StoredSource } from "../../domain/source/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import { knownApp, withDefaults } from "../../domain/known-app.ts";
-import { TOKEN_FIELDS } from "../../domain/oauth.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
+import { knownApp, withDefaults } from "../../domain/account/known-app.ts";
+import { TOKEN_FIELDS } from "../../domain/account/oauth.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
-import { isAppSlug } from "../../domain/registry.ts";
-import type { AccountStore } from "../../ports/account-store.ts";
+import { isAppSlug } from "../../domain/component/registry.ts";
+import type { AccountStore } from "../../ports/stores/account-store.ts";
 
 export interface AccountChange {
   readonly name?: string;

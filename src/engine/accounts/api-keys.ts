@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { ApiKey, KeyStore } from "../../ports/key-store.ts";
+import type { ApiKey, KeyStore } from "../../ports/stores/key-store.ts";
 
 interface ApiKeyPorts {
   readonly store: KeyStore;

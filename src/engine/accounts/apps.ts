@@ -1,10 +1,10 @@
-import type { ComponentStore } from "../../ports/component-store.ts";
-import { fieldsRead, fieldsReadOf } from "../../domain/account.ts";
+import type { ComponentStore } from "../../ports/stores/component-store.ts";
+import { fieldsRead, fieldsReadOf } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type AppField, type KnownApp, knownApp, knownApps } from "../../domain/known-app.ts";
-import { appOfKey, isAppSlug } from "../../domain/registry.ts";
-import type { ComponentCode } from "../../domain/saved-component.ts";
-import { isSecretField } from "../../domain/secrets.ts";
+import { type AppField, type KnownApp, knownApp, knownApps } from "../../domain/account/known-app.ts";
+import { appOfKey, isAppSlug } from "../../domain/component/registry.ts";
+import type { ComponentCode } from "../../domain/component/saved-component.ts";
+import { isSecretField } from "../../domain/account/secrets.ts";
 import type { Registries } from "../code/registries.ts";
 
 export interface App extends KnownApp {

@@ -1,10 +1,10 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Credentials } from "./credentials.ts";
-import type { AccountContent } from "../../domain/account.ts";
+import type { AccountContent } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
-import { knownApp, withDefaults } from "../../domain/known-app.ts";
-import { withStars } from "../../domain/secrets.ts";
-import { type OAuthClient, type OAuthProvider, type TokenAnswer, grantAfter, oauthCredentials } from "../../domain/oauth.ts";
+import { knownApp, withDefaults } from "../../domain/account/known-app.ts";
+import { withStars } from "../../domain/account/secrets.ts";
+import { type OAuthClient, type OAuthProvider, type TokenAnswer, grantAfter, oauthCredentials } from "../../domain/account/oauth.ts";
 import type { Authorization, DeviceAuthorization, OAuthServer } from "../../ports/oauth-server.ts";
 import type { Accounts } from "./accounts.ts";
 import { type OAuthRequest, broughtFields, clientOf, settled, wanted } from "./oauth-request.ts";

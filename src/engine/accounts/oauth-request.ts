@@ -1,9 +1,17 @@
-import type { Account } from "../../domain/account.ts";
+import type { Account } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import { type KnownApp, fillAddress, withDefaults } from "../../domain/known-app.ts";
-import { publicLocation } from "../../domain/registry.ts";
-import { type GrantedTokens, type OAuthClient, type OAuthFlow, type OAuthGrant, type OAuthProvider, TOKEN_FIELDS, travelsSafely } from "../../domain/oauth.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
+import { type KnownApp, fillAddress, withDefaults } from "../../domain/account/known-app.ts";
+import { publicLocation } from "../../domain/component/registry.ts";
+import {
+  type GrantedTokens,
+  type OAuthClient,
+  type OAuthFlow,
+  type OAuthGrant,
+  type OAuthProvider,
+  TOKEN_FIELDS,
+  travelsSafely,
+} from "../../domain/account/oauth.ts";
 
 export interface OAuthRequest {
   readonly app: string;

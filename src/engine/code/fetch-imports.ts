@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
-import { remoteImports, remotePath } from "../../domain/remote-imports.ts";
-import type { ComponentCode } from "../../domain/saved-component.ts";
+import { remoteImports, remotePath } from "../../domain/component/remote-imports.ts";
+import type { ComponentCode } from "../../domain/component/saved-component.ts";
 import type { CodeOrigin } from "../../ports/code-origin.ts";
 
 const MOST_FILES = 20;

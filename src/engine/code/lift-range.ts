@@ -1,5 +1,5 @@
 import { PdError } from "../../domain/errors.ts";
-import type { PackageSpec } from "../../domain/package-spec.ts";
+import type { PackageSpec } from "../../domain/component/package-spec.ts";
 
 export interface LiftedRange {
   readonly name: string;

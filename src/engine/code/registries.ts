@@ -1,10 +1,10 @@
 import type { ComponentRegistry } from "../../ports/component-registry.ts";
 import type { Log } from "../../ports/log.ts";
-import type { RegistryStore } from "../../ports/registry-store.ts";
-import { didYouMean } from "../../domain/did-you-mean.ts";
+import type { RegistryStore } from "../../ports/stores/registry-store.ts";
+import { didYouMean } from "../../domain/text/did-you-mean.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug, isKey, searchIndex } from "../../domain/registry.ts";
-import { Turns } from "../../domain/turns.ts";
+import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug, isKey, searchIndex } from "../../domain/component/registry.ts";
+import { Turns } from "../../domain/source/turns.ts";
 
 export interface RegistryPorts {
   readonly store: RegistryStore;

@@ -1,17 +1,16 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Meter } from "../../ports/meter.ts";
-import { type Delivery, type SendResult, judge } from "../../domain/delivery.ts";
+import { type Delivery, type SendResult, judge } from "../../domain/delivery/delivery.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { type DeployedId, type ListenerId, type WebhookId, isWebhookId } from "../../domain/ids.ts";
-import { parseJson } from "../../domain/json.ts";
-import type { EventTrigger } from "../../domain/trigger.ts";
-import { type Webhook, signingSecrets } from "../../domain/webhook.ts";
-import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
+import { type DeployedId, isWebhookId, type ListenerId, type WebhookId } from "../../domain/ids.ts";
+import { parseJson } from "../../domain/text/json.ts";
+import type { EventTrigger } from "../../domain/run/trigger.ts";
+import { signingSecrets, type Webhook } from "../../domain/delivery/webhook.ts";
+import type { AttemptRecord, DeliveryStore } from "../../ports/stores/delivery-store.ts";
 import type { Sender } from "../../ports/sender.ts";
-import type { SubscriptionStore } from "../../ports/subscription-store.ts";
-import { untilKnown } from "../runs/in-doubt.ts";
-import { KnownWebhooks } from "./known-webhooks.ts";
+import type { SubscriptionStore } from "../../ports/stores/subscription-store.ts";
+import { untilKnown } from "../runs/commits/in-doubt.ts";
 import { Lane, type DeliveryOutcome } from "./lane.ts";
 
 export interface DelivererPorts {
@@ -195,4 +194,40 @@ export class Deliverer {
 function mayBeOfOne(error: unknown): boolean {
   const code = error instanceof PdError ? error.code : "PD_FAILED";
   return code !== "PD_NOT_STORED" && code !== "PD_IN_DOUBT" && code !== "PD_DATABASE_DAMAGED";
+}
+
+/** Changes by other hosts of a shared database take effect within this time. */
+const KNOWN_FOR_MS = 1000;
+
+interface Known {
+  readonly readAt: number;
+  readonly webhook: Promise<Webhook | undefined>;
+}
+
+/** Cache of the webhooks that are delivered to, so that one read serves many attempts. */
+class KnownWebhooks {
+  readonly #clock: Clock;
+  readonly #store: Pick<SubscriptionStore, "getWebhook">;
+  readonly #known = new Map<WebhookId, Known>();
+
+  constructor({ clock, store }: { readonly clock: Clock; readonly store: Pick<SubscriptionStore, "getWebhook"> }) {
+    this.#clock = clock;
+    this.#store = store;
+  }
+
+  get(id: WebhookId): Promise<Webhook | undefined> {
+    const now = this.#clock.now();
+    const known = this.#known.get(id);
+    if (known !== undefined && Math.abs(now - known.readAt) < KNOWN_FOR_MS) return known.webhook;
+    const read = { readAt: now, webhook: this.#store.getWebhook(id) };
+    this.#known.set(id, read);
+    read.webhook.catch(() => {
+      if (this.#known.get(id) === read) this.#known.delete(id);
+    });
+    return read.webhook;
+  }
+
+  forget(id: WebhookId): void {
+    this.#known.delete(id);
+  }
 }

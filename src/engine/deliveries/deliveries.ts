@@ -1,12 +1,12 @@
-import type { Attempt, Delivery, DeliveryState } from "../../domain/delivery.ts";
+import type { Attempt, Delivery, DeliveryState } from "../../domain/delivery/delivery.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { Event } from "../../domain/event.ts";
-import { messageIdOf } from "../../domain/message.ts";
+import type { Event } from "../../domain/event/event.ts";
+import { messageIdOf } from "../../domain/delivery/message.ts";
 import { type DeliveryId, type DeployedId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { ComponentStore } from "../../ports/component-store.ts";
-import type { DeliveryPage, DeliveryStore } from "../../ports/delivery-store.ts";
-import type { SubscriptionStore } from "../../ports/subscription-store.ts";
+import type { ComponentStore } from "../../ports/stores/component-store.ts";
+import type { DeliveryPage, DeliveryStore } from "../../ports/stores/delivery-store.ts";
+import type { SubscriptionStore } from "../../ports/stores/subscription-store.ts";
 
 interface DeliveryPorts {
   readonly store: DeliveryStore & Pick<SubscriptionStore, "getWebhook"> & Pick<ComponentStore, "getSource">;

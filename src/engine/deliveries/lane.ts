@@ -1,8 +1,8 @@
-import type { Delivery } from "../../domain/delivery.ts";
+import type { Delivery } from "../../domain/delivery/delivery.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { ListenerId } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
+import type { AttemptRecord, DeliveryStore } from "../../ports/stores/delivery-store.ts";
 import type { Log } from "../../ports/log.ts";
 
 export interface LanePorts {

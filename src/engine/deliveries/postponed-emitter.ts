@@ -1,9 +1,9 @@
 import type { ListenerId } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
-import type { EventFeed } from "../runs/event-feed.ts";
+import type { EventFeed } from "../runs/commits/event-feed.ts";
 import { messageOf } from "../../domain/errors.ts";
-import type { PostponedStore } from "../../ports/postponed-store.ts";
+import type { PostponedStore } from "../../ports/stores/postponed-store.ts";
 
 export interface PostponedPorts {
   readonly clock: Clock;

@@ -1,13 +1,13 @@
 import type { Clock } from "../../ports/clock.ts";
-import type { ComponentStore } from "../../ports/component-store.ts";
+import type { ComponentStore } from "../../ports/stores/component-store.ts";
 import type { Sender } from "../../ports/sender.ts";
-import type { SubscriptionStore } from "../../ports/subscription-store.ts";
-import type { SendResult } from "../../domain/delivery.ts";
+import type { SubscriptionStore } from "../../ports/stores/subscription-store.ts";
+import type { SendResult } from "../../domain/delivery/delivery.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type ListenerId, type WebhookId, isDeployedId, isWebhookId } from "../../domain/ids.ts";
-import type { JsonValue } from "../../domain/json.ts";
-import { type Subscription, type SystemChannel, emitterKey } from "../../domain/subscription.ts";
-import { type Webhook, type WebhookChange, checkWebhookUrl, signingSecrets, webhookSecret } from "../../domain/webhook.ts";
+import type { JsonValue } from "../../domain/text/json.ts";
+import { type Subscription, type SystemChannel, emitterKey } from "../../domain/delivery/subscription.ts";
+import { type Webhook, type WebhookChange, checkWebhookUrl, signingSecrets, webhookSecret } from "../../domain/delivery/webhook.ts";
 
 export interface WebhookWishes extends Omit<WebhookChange, "secret"> {
   /** Creates a new secret. The old one keeps signing for a day. */

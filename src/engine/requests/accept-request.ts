@@ -1,18 +1,18 @@
 import type { EngineSettings } from "../../ports/engine-settings.ts";
-import type { RunStore } from "../../ports/run-store.ts";
-import { challengeOf, isWanted } from "../../domain/app-hook.ts";
+import type { RunStore } from "../../ports/stores/run-store.ts";
+import { challengeOf, isWanted } from "../../domain/source/app-hook.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type InvocationId, invocationId } from "../../domain/ids.ts";
-import { type BadResponse, type HttpResponse, isFailed } from "../../domain/invocation.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import { type BadResponse, type HttpResponse, isFailed } from "../../domain/run/invocation.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
 import type { AppHookProp } from "../../domain/props/app-hook-prop.ts";
-import type { HttpTrigger } from "../../domain/trigger.ts";
-import type { CommittedRun } from "../runs/commit-run.ts";
+import type { HttpTrigger } from "../../domain/run/trigger.ts";
+import type { CommittedRun } from "../runs/commits/commit-run.ts";
 import { type Cancel, DeadlineQueue } from "./deadline-queue.ts";
-import type { InvokeOptions } from "../runs/invoke-options.ts";
-import type { LiveSource } from "../runs/live-source.ts";
+import type { InvokeOptions } from "../runs/source/invoke-options.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
 import { type PendingPorts, runUntilStored } from "./pending.ts";
-import { untilKnown } from "../runs/in-doubt.ts";
+import { untilKnown } from "../runs/commits/in-doubt.ts";
 
 /**
  * In characters, for requests whose runs have not ended, since each is kept in memory until then. One source may hold a quarter, so that it does not delay

@@ -1,9 +1,9 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import type { PendingRequest } from "../../ports/run-store.ts";
-import type { CommittedRun } from "../runs/commit-run.ts";
-import type { LiveSource } from "../runs/live-source.ts";
+import type { PendingRequest } from "../../ports/stores/run-store.ts";
+import type { CommittedRun } from "../runs/commits/commit-run.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;

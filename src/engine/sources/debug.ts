@@ -1,7 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
-import { rightsOf } from "../runs/source-units.ts";
-import type { LiveSource } from "../runs/live-source.ts";
+import { rightsOf } from "../runs/source/source-units.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
 import type { HostedSources } from "./hosted-sources.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { ChangePorts } from "./change-ports.ts";
 import { callHook, hasHookThrown, reactivate } from "./hooks.ts";
-import type { LiveSource } from "../runs/live-source.ts";
-import { unreadableBecause } from "../runs/unreadable.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
+import { unreadableBecause } from "../runs/source/unreadable.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { Hosting } from "./hosted-sources.ts";
 

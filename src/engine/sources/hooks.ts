@@ -1,11 +1,11 @@
-import type { ComponentStore } from "../../ports/component-store.ts";
+import type { ComponentStore } from "../../ports/stores/component-store.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Tracked } from "../../ports/progress.ts";
-import type { HookName } from "../../domain/component.ts";
+import type { HookName } from "../../domain/component/component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { describeOutcome, isFailed, outcomeDetails } from "../../domain/invocation.ts";
+import { describeOutcome, isFailed, outcomeDetails } from "../../domain/run/invocation.ts";
 import { ACCOUNT_ERROR } from "../accounts/credentials.ts";
-import type { LiveSource } from "../runs/live-source.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
 
 export interface HookPorts {
   readonly store: Pick<ComponentStore, "endChange">;

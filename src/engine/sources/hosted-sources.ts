@@ -1,10 +1,10 @@
 import { PdError } from "../../domain/errors.ts";
-import { newestFirst } from "../../domain/deployed-component.ts";
+import { newestFirst } from "../../domain/source/deployed-component.ts";
 import type { DeployedId } from "../../domain/ids.ts";
-import { type Looking, type Named, theNamed } from "../../domain/named.ts";
-import { KeyedTurns } from "../../domain/turns.ts";
+import { type Looking, type Named, theNamed } from "../../domain/source/named.ts";
+import { KeyedTurns } from "../../domain/source/turns.ts";
 import type { TimerPlan } from "../timers/scheduler.ts";
-import type { LiveSource } from "../runs/live-source.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
 
 export class HostedSources {
   readonly #byId = new Map<string, LiveSource>();

@@ -1,6 +1,6 @@
-import type { CarriedState, StoredBaggage } from "../../ports/component-store.ts";
+import type { CarriedState, StoredBaggage } from "../../ports/stores/component-store.ts";
 import type { CodeInput } from "../code/build-component.ts";
-import type { LiveSource } from "../runs/live-source.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
 import type { ChangePorts } from "./change-ports.ts";
 import { type DeployRequest, deploy } from "./deploy.ts";
 import type { Hosting } from "./hosted-sources.ts";

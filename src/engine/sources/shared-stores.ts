@@ -1,11 +1,11 @@
-import type { DataStore } from "../../domain/data-store.ts";
+import type { DataStore } from "../../domain/source/data-store.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonValue } from "../../domain/json.ts";
+import type { JsonValue } from "../../domain/text/json.ts";
 import { dataStoresOf } from "../../domain/props/declared-props.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { DataStoreStore } from "../../ports/data-store-store.ts";
-import type { LiveSource } from "../runs/live-source.ts";
-import { unreadableBecause } from "../runs/unreadable.ts";
+import type { DataStoreStore } from "../../ports/stores/data-store-store.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
+import { unreadableBecause } from "../runs/source/unreadable.ts";
 import type { HostedSources } from "./hosted-sources.ts";
 
 interface SharedStorePorts {

@@ -1,6 +1,6 @@
-import { type DeployedComponent, slugsFor } from "../../domain/deployed-component.ts";
+import { type DeployedComponent, slugsFor } from "../../domain/source/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { ComponentStore } from "../../ports/component-store.ts";
+import type { ComponentStore } from "../../ports/stores/component-store.ts";
 import type { HostedSources } from "./hosted-sources.ts";
 
 type SlugStore = Pick<ComponentStore, "isSlugTaken">;

@@ -1,13 +1,13 @@
-import type { DedupeCache } from "../../domain/dedupe.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import type { PackageLock } from "../../domain/package-spec.ts";
+import type { DedupeCache } from "../../domain/event/dedupe.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
+import type { PackageLock } from "../../domain/component/package-spec.ts";
 import { accountIdOf } from "../../domain/props/app-prop.ts";
 import { takesValue } from "../../domain/props/declared-props.ts";
 import { holdsSecret } from "../../domain/props/secret-props.ts";
-import type { ComponentCode } from "../../domain/saved-component.ts";
-import type { StoredBaggage } from "../../ports/component-store.ts";
-import type { Store } from "../../ports/store.ts";
-import type { LiveSource } from "../runs/live-source.ts";
+import type { ComponentCode } from "../../domain/component/saved-component.ts";
+import type { StoredBaggage } from "../../ports/stores/component-store.ts";
+import type { Store } from "../../ports/stores/store.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
 
 export interface ExportedSource {
   readonly slug: string;

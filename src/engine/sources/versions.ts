@@ -1,8 +1,8 @@
 import { PdError } from "../../domain/errors.ts";
-import type { SavedComponent } from "../../domain/saved-component.ts";
-import type { SourceVersion } from "../../domain/source-version.ts";
-import type { ComponentStore } from "../../ports/component-store.ts";
-import type { LiveSource } from "../runs/live-source.ts";
+import type { SavedComponent } from "../../domain/component/saved-component.ts";
+import type { SourceVersion } from "../../domain/source/source-version.ts";
+import type { ComponentStore } from "../../ports/stores/component-store.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
 
 export interface KeptVersion {
   readonly version: SourceVersion;

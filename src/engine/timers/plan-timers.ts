@@ -1,10 +1,10 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { EngineSettings } from "../../ports/engine-settings.ts";
-import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import { isSameJson } from "../../domain/json.ts";
+import type { DeployedComponent } from "../../domain/source/deployed-component.ts";
+import { isSameJson } from "../../domain/text/json.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
-import { nextInstant, parseTimer } from "../../domain/schedule.ts";
-import type { Timer } from "../../ports/timer-store.ts";
+import { nextInstant, parseTimer } from "../../domain/timer/schedule.ts";
+import type { Timer } from "../../ports/stores/timer-store.ts";
 
 export interface TimerContext {
   readonly source: DeployedComponent;

@@ -2,12 +2,12 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { type DeployedId, type InvocationId, invocationId } from "../../domain/ids.ts";
-import { isSameJson } from "../../domain/json.ts";
-import { countInstants, nextInstant } from "../../domain/schedule.ts";
-import type { Timer, TimerInstant, TimerStore } from "../../ports/timer-store.ts";
+import { isSameJson } from "../../domain/text/json.ts";
+import { countInstants, nextInstant } from "../../domain/timer/schedule.ts";
+import type { Timer, TimerInstant, TimerStore } from "../../ports/stores/timer-store.ts";
 import { DueQueue } from "./due-queue.ts";
-import { untilKnown } from "../runs/in-doubt.ts";
-import type { Trigger } from "../../domain/trigger.ts";
+import { untilKnown } from "../runs/commits/in-doubt.ts";
+import type { Trigger } from "../../domain/run/trigger.ts";
 
 export interface SchedulerPorts {
   readonly clock: Clock;

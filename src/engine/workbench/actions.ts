@@ -1,18 +1,18 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { EngineSettings } from "../../ports/engine-settings.ts";
-import type { RunStore } from "../../ports/run-store.ts";
-import type { SubscriptionStore } from "../../ports/subscription-store.ts";
+import type { RunStore } from "../../ports/stores/run-store.ts";
+import type { SubscriptionStore } from "../../ports/stores/subscription-store.ts";
 import type { Credentials } from "../accounts/credentials.ts";
 import { type InvocationId, invocationId } from "../../domain/ids.ts";
-import type { ActionContext, LogLine, Outcome, RunResult, StateChanges } from "../../domain/invocation.ts";
-import type { Emit } from "../../domain/event.ts";
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
+import type { ActionContext, LogLine, Outcome, RunResult, StateChanges } from "../../domain/run/invocation.ts";
+import type { Emit } from "../../domain/event/event.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
-import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { SavedComponent } from "../../domain/component/saved-component.ts";
 import type { CallFiles, CallReport, Unit } from "../../ports/runner.ts";
 import type { Mailer } from "../../ports/mailer.ts";
 import { type MailPorts, withMailSent } from "./send-mail.ts";
-import type { Configuration } from "../runs/configure.ts";
+import type { Configuration } from "../runs/questions/configure.ts";
 
 export interface ActionRun {
   readonly outcome: Outcome;

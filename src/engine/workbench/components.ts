@@ -1,10 +1,10 @@
-import { didYouMean } from "../../domain/did-you-mean.ts";
+import { didYouMean } from "../../domain/text/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isSavedId } from "../../domain/ids.ts";
-import { type IndexedComponent, searchIndex } from "../../domain/registry.ts";
-import type { SavedComponent } from "../../domain/saved-component.ts";
+import { type IndexedComponent, searchIndex } from "../../domain/component/registry.ts";
+import type { SavedComponent } from "../../domain/component/saved-component.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { ComponentStore } from "../../ports/component-store.ts";
+import type { ComponentStore } from "../../ports/stores/component-store.ts";
 import type { CodeInput } from "../code/build-component.ts";
 import type { Registries } from "../code/registries.ts";
 import type { Workbench } from "./workbench.ts";

@@ -1,8 +1,8 @@
-import type { AccountContent } from "../../domain/account.ts";
+import type { AccountContent } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { PublishedAnswer } from "../accounts/account-test.ts";
-import { appOfKey } from "../../domain/registry.ts";
-import type { SavedComponent } from "../../domain/saved-component.ts";
+import { appOfKey } from "../../domain/component/registry.ts";
+import type { SavedComponent } from "../../domain/component/saved-component.ts";
 import type { Registries } from "../code/registries.ts";
 import type { WorkPiece, Workbench } from "./workbench.ts";
 

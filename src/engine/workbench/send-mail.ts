@@ -1,8 +1,8 @@
 import { messageOf } from "../../domain/errors.ts";
-import type { RunResult } from "../../domain/invocation.ts";
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
-import { NO_MAIL_SERVER, mailOf, mailServerIn, unsentMails } from "../../domain/mail.ts";
-import type { AccountStore } from "../../ports/account-store.ts";
+import type { RunResult } from "../../domain/run/invocation.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/text/json.ts";
+import { NO_MAIL_SERVER, mailOf, mailServerIn, unsentMails } from "../../domain/account/mail.ts";
+import type { AccountStore } from "../../ports/stores/account-store.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Mailer } from "../../ports/mailer.ts";
 

@@ -1,11 +1,11 @@
 import { PdError } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
-import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { SavedComponent } from "../../domain/component/saved-component.ts";
 import { dataStoresOf } from "../../domain/props/declared-props.ts";
 import type { WorkflowBinding } from "../../domain/workflow/binding.ts";
 import { type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
-import type { ComponentStore } from "../../ports/component-store.ts";
-import type { WorkflowStore } from "../../ports/workflow-store.ts";
+import type { ComponentStore } from "../../ports/stores/component-store.ts";
+import type { WorkflowStore } from "../../ports/stores/workflow-store.ts";
 
 export interface WorkflowPlan {
   readonly code: SavedComponent;

@@ -1,9 +1,9 @@
-import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import type { LiveSource } from "../runs/live-source.ts";
+import type { DeployedComponent } from "../../domain/source/deployed-component.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
 import type { ChangePorts } from "../sources/change-ports.ts";
 import type { Hosting } from "../sources/hosted-sources.ts";
-import type { WorkflowBuildPorts } from "./build-workflow.ts";
-import type { LiveWorkflow } from "./live-workflow.ts";
+import type { WorkflowBuildPorts } from "./deploying/build-workflow.ts";
+import type { LiveWorkflow } from "./running/live-workflow.ts";
 
 export type WorkflowChangePorts = ChangePorts & WorkflowBuildPorts;
 

@@ -1,4 +1,4 @@
-import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
+import type { DeployedComponent, StoredSource } from "../../domain/source/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type WorkflowId, isWorkflowId } from "../../domain/ids.ts";
 

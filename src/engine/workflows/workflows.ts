@@ -1,33 +1,33 @@
-import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { DeployedComponent } from "../../domain/source/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type DeployedId, type RunId, type WorkflowId, isRunId } from "../../domain/ids.ts";
-import type { Invocation } from "../../domain/invocation.ts";
-import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
-import { type Named, theNamed } from "../../domain/named.ts";
-import type { SourceVersion } from "../../domain/source-version.ts";
-import { type EventTrigger, type HttpTrigger, withTimezones } from "../../domain/trigger.ts";
-import { KeyedTurns } from "../../domain/turns.ts";
+import type { Invocation } from "../../domain/run/invocation.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/text/json.ts";
+import { type Named, theNamed } from "../../domain/source/named.ts";
+import type { SourceVersion } from "../../domain/source/source-version.ts";
+import { type EventTrigger, type HttpTrigger, withTimezones } from "../../domain/run/trigger.ts";
+import { KeyedTurns } from "../../domain/source/turns.ts";
 import { type RunState, type StepRecord, type WorkflowRun, hasEnded } from "../../domain/workflow/run.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
-import type { RunPage } from "../../ports/workflow-store.ts";
+import type { RunPage } from "../../ports/stores/workflow-store.ts";
 import type { Hosting } from "../sources/hosted-sources.ts";
-import type { LiveSource } from "../runs/live-source.ts";
-import { manualEvent } from "../runs/manual-event.ts";
-import { type ChangeRequest, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploy-workflow.ts";
-import type { BuildWishes } from "./build-workflow.ts";
+import type { LiveSource } from "../runs/source/live-source.ts";
+import { manualEvent } from "../runs/history/manual-event.ts";
+import { type ChangeRequest, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploying/deploy-workflow.ts";
+import type { BuildWishes } from "./deploying/build-workflow.ts";
 import { alreadyDebugged } from "../sources/debug.ts";
-import { settle } from "./listening.ts";
-import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
+import { settle } from "./deploying/listening.ts";
+import { LiveWorkflow, type WorkflowPorts } from "./running/live-workflow.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import { dataStoresIn } from "./plan.ts";
-import type { RehearsalPorts } from "./rehearse-run.ts";
-import { Repeats } from "./repeats.ts";
-import { type RequestPorts, WorkflowRequests } from "./requests.ts";
-import { plainEvent } from "./trigger-unit.ts";
+import type { RehearsalPorts } from "./running/rehearse-run.ts";
+import { Repeats } from "./running/repeats.ts";
+import { type RequestPorts, WorkflowRequests } from "./running/requests.ts";
+import { plainEvent } from "./running/trigger-unit.ts";
 import type { WorkflowChangePorts } from "./surroundings.ts";
 import { type UnreadableWorkflow, UnreadableWorkflows } from "./unreadable-workflows.ts";
-import { Waits } from "./waits.ts";
-import type { PlannedFolder } from "./plan-workflow.ts";
+import { Waits } from "./running/waits.ts";
+import type { PlannedFolder } from "./deploying/plan-workflow.ts";
 
 export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowChangePorts {
   readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"] & RehearsalPorts["store"] & RequestPorts["store"];
@@ -133,7 +133,7 @@ export class Workflows {
   /** Dry run of a deployment. Throws PD_BUILD_FAILED for a file that cannot be read. */
   async plan(request: Pick<WorkflowRequest, "files" | "env" | "progress"> & Pick<BuildWishes, "grant">): Promise<PlannedFolder> {
     const { store, clock } = this.#ports;
-    const { planFolder } = await import("./plan-workflow.ts");
+    const { planFolder } = await import("./deploying/plan-workflow.ts");
     const stores = (await store.listDataStores(clock.now())).map(({ name }) => name);
     return planFolder({ build: this.#ports, stores, emitter: (idOrSlug) => this.#around.emitter(idOrSlug) }, request);
   }

@@ -2,8 +2,8 @@
 import { Session } from "node:inspector";
 import { Socket } from "node:net";
 import { workerData } from "node:worker_threads";
-import { isRecord } from "../../domain/json.ts";
-import { MessagePipe } from "../message-pipe.ts";
+import { isRecord } from "../../domain/text/json.ts";
+import { MessagePipe } from "../channel/message-pipe.ts";
 
 const WAKE_MS = 100;
 

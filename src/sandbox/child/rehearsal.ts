@@ -1,7 +1,7 @@
 import { format } from "node:util";
-import type { HttpTrigger } from "../../domain/trigger.ts";
-import type { ToHost } from "../protocol.ts";
-import { ComponentHost } from "./component-host.ts";
+import type { HttpTrigger } from "../../domain/run/trigger.ts";
+import type { ToHost } from "../channel/protocol.ts";
+import { ComponentHost } from "./component/component-host.ts";
 
 const REQUEST: HttpTrigger = {
   kind: "http",

@@ -5,10 +5,10 @@ import { dirname } from "node:path";
 import { Duplex } from "node:stream";
 import { startupSnapshot } from "node:v8";
 import { compileFunction } from "node:vm";
-import { MessagePipe } from "../message-pipe.ts";
-import type { ToHost } from "../protocol.ts";
-import { WARM_UP_COMPONENT } from "../warm-up-component.ts";
-import { currentCall } from "./call.ts";
+import { MessagePipe } from "../channel/message-pipe.ts";
+import type { ToHost } from "../channel/protocol.ts";
+import { WARM_UP_COMPONENT } from "../snapshot/warm-up-component.ts";
+import { currentCall } from "./component/call.ts";
 import { begin } from "./main.ts";
 import { rehearse } from "./rehearsal.ts";
 

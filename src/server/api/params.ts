@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { seqOfEventId } from "../../domain/ids.ts";
-import { type JsonObject, isJsonObject } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject } from "../../domain/text/json.ts";
 import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 
 const MOST_FORM_MEMBERS = 1000;

@@ -1,13 +1,13 @@
-import { type DeployedComponent, type StoredSource, newestFirst, outlineOf, provenanceOf } from "../../domain/deployed-component.ts";
+import { type DeployedComponent, type StoredSource, newestFirst, outlineOf, provenanceOf } from "../../domain/source/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { SavedComponent } from "../../domain/saved-component.ts";
-import { NEWEST_VERSIONS, type SourceVersion } from "../../domain/source-version.ts";
+import type { SavedComponent } from "../../domain/component/saved-component.ts";
+import { NEWEST_VERSIONS, type SourceVersion } from "../../domain/source/source-version.ts";
 import { type SavedId, eventId, isInvocationId, isWorkflowId } from "../../domain/ids.ts";
 import { hasEnded } from "../../domain/workflow/run.ts";
-import type { ComponentStore, StoredBaggage } from "../../ports/component-store.ts";
-import type { Timer } from "../../ports/timer-store.ts";
-import type { StepComponent, WorkflowStore } from "../../ports/workflow-store.ts";
-import type { SecretStore } from "../../ports/secret-store.ts";
+import type { ComponentStore, StoredBaggage } from "../../ports/stores/component-store.ts";
+import type { Timer } from "../../ports/stores/timer-store.ts";
+import type { StepComponent, WorkflowStore } from "../../ports/stores/workflow-store.ts";
+import type { SecretStore } from "../../ports/stores/secret-store.ts";
 import { type KeptSource, type Shelves, change } from "./shelves.ts";
 
 export function memoryComponents(

@@ -1,8 +1,8 @@
-import { type Delivery, type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
+import { type Delivery, type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery/delivery.ts";
 import { type DeployedId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
-import { type Published, messagesOf } from "../../domain/message.ts";
-import { emitterKey, keysReaching, reaches } from "../../domain/subscription.ts";
-import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
+import { type Published, messagesOf } from "../../domain/delivery/message.ts";
+import { emitterKey, keysReaching, reaches } from "../../domain/delivery/subscription.ts";
+import type { AttemptRecord, DeliveryStore } from "../../ports/stores/delivery-store.ts";
 import type { KeptDelivery, Shelves } from "./shelves.ts";
 
 /** Returns listeners with a delivery due now. */

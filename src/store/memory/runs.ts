@@ -1,11 +1,11 @@
-import { remember } from "../../domain/dedupe.ts";
+import { remember } from "../../domain/event/dedupe.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type Event, type NewEvents, type NewPostponedEvent } from "../../domain/event.ts";
+import { type Event, type NewEvents, type NewPostponedEvent } from "../../domain/event/event.ts";
 import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
-import { emitterKey, keysReaching } from "../../domain/subscription.ts";
-import type { EventStore } from "../../ports/event-store.ts";
-import type { PostponedStore } from "../../ports/postponed-store.ts";
-import type { Addendum, Committed, RunStore } from "../../ports/run-store.ts";
+import { emitterKey, keysReaching } from "../../domain/delivery/subscription.ts";
+import type { EventStore } from "../../ports/stores/event-store.ts";
+import type { PostponedStore } from "../../ports/stores/postponed-store.ts";
+import type { Addendum, Committed, RunStore } from "../../ports/stores/run-store.ts";
 import { publish, received } from "./deliveries.ts";
 import { type KeptSource, type Shelves, change, stateOf } from "./shelves.ts";
 import { writeStep } from "./workflows.ts";

@@ -1,8 +1,8 @@
 import { PdError } from "../../domain/errors.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { type RunState, type StepRecord, type WorkflowRun, afterWait, hasEnded } from "../../domain/workflow/run.ts";
-import type { Store } from "../../ports/store.ts";
-import type { StepCommit, WaitingStep, WorkflowStore } from "../../ports/workflow-store.ts";
+import type { Store } from "../../ports/stores/store.ts";
+import type { StepCommit, WaitingStep, WorkflowStore } from "../../ports/stores/workflow-store.ts";
 import { received } from "./deliveries.ts";
 import type { KeptRun, Shelves } from "./shelves.ts";
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { everyPage } from "../../client/client.ts";
-import { isJsonObject } from "../../domain/json.ts";
+import { isJsonObject } from "../../domain/text/json.ts";
 import { useClient } from "../app-context.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { ConnectAccount } from "./connect-account.tsx";

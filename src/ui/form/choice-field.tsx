@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type JsonObject, type JsonValue, isSameJson } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isSameJson } from "../../domain/text/json.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { FieldProps } from "./field-props.ts";
 

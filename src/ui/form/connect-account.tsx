@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { isRecord, parseJson } from "../../domain/json.ts";
+import { isRecord, parseJson } from "../../domain/text/json.ts";
 import { useClient } from "../app-context.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialogs/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { Account } from "../types.ts";

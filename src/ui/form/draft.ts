@@ -1,5 +1,5 @@
 import type { CodeParams } from "../../api/components.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import type { Prop } from "../types.ts";
 import { isSecretProp } from "./secret-props.ts";
 

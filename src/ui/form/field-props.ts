@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../domain/json.ts";
+import type { JsonValue } from "../../domain/text/json.ts";
 import type { Prop } from "../types.ts";
 
 export interface FieldProps {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { parseJson, textAsJson } from "../../domain/json.ts";
+import { parseJson, textAsJson } from "../../domain/text/json.ts";
 import type { FieldProps } from "./field-props.ts";
 
 export function TextField({ id, prop, value, set, isDisabled, describedBy, isWrong, isKept }: FieldProps) {

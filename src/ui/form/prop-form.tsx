@@ -1,13 +1,14 @@
 import { useId } from "preact/hooks";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
-import { Description } from "../parts/description.tsx";
+import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
+import { Description } from "../parts/text/description.tsx";
 import type { Prop } from "../types.ts";
 import type { FieldProps } from "./field-props.ts";
 import { AccountField } from "./account-field.tsx";
 import { ChoiceField, type ChoiceAsker } from "./choice-field.tsx";
 import { BooleanField, JsonField, ListField, NumberField, TextField } from "./plain-fields.tsx";
-import { StoreField } from "./store-field.tsx";
 import { TimerField } from "./timer-field.tsx";
+import { useClient } from "../app-context.ts";
+import { useLoaded } from "../use-loaded.ts";
 
 export interface PropFormProps {
   readonly props: readonly Prop[];
@@ -82,4 +83,29 @@ function Field({ field, ask, values }: { field: FieldProps; ask: ChoiceAsker; va
   if (prop.type === "string") return <TextField {...field} />;
   if (prop.type.endsWith("[]")) return <ListField {...field} />;
   return <JsonField {...field} />;
+}
+
+/** A missing data store is created. */
+function StoreField({ id, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
+  const client = useClient();
+  const { value: stores = [] } = useLoaded("stores", () => client.dataStores.list());
+  return (
+    <>
+      <input
+        id={id}
+        class="input"
+        list={`${id}-list`}
+        disabled={isDisabled}
+        aria-invalid={isWrong}
+        aria-describedby={describedBy}
+        value={typeof value === "string" ? value : ""}
+        onInput={({ currentTarget }) => set(currentTarget.value === "" ? undefined : currentTarget.value)}
+      />
+      <datalist id={`${id}-list`}>
+        {stores.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  );
 }

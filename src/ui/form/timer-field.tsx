@@ -1,6 +1,6 @@
 import { useId } from "preact/hooks";
-import { type JsonObject, isJsonObject } from "../../domain/json.ts";
-import { NextInstants } from "../parts/next-instants.tsx";
+import { type JsonObject, isJsonObject } from "../../domain/text/json.ts";
+import { NextInstants } from "../parts/text/next-instants.tsx";
 import type { FieldProps } from "./field-props.ts";
 import { Select } from "../parts/fields.tsx";
 

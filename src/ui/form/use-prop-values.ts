@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { BadProps } from "../../api/props.ts";
 import { badPropsOf } from "../../client/client.ts";
 import type { CodeParams } from "../../api/components.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
 import { useClient } from "../app-context.ts";
 import type { Prop } from "../types.ts";
 import { isSecretProp } from "./secret-props.ts";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { type Session, openWith } from "../session.ts";
+import { type Session, openWith } from "../browser/session.ts";
 import { Problem } from "../parts/problem.tsx";
 
 export function AskKey({ error: first, onOpen }: { error?: unknown; onOpen: (session: Session) => void }) {

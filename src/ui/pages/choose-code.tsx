@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
-import { useQuery } from "../address.ts";
-import { LazyEditor } from "../parts/lazy-editor.tsx";
+import { useQuery } from "../browser/address.ts";
+import { LazyEditor } from "../parts/editor/lazy-editor.tsx";
 import { RegistrySearch } from "../parts/registry-search.tsx";
 import { AddressField } from "../parts/fields.tsx";
 

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CodeParams, DescribedRecord } from "../../api/components.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import { useGo } from "../address.ts";
+import type { JsonObject } from "../../domain/text/json.ts";
+import { useGo } from "../browser/address.ts";
 import { useClient } from "../app-context.ts";
 import { ComponentForm } from "../form/component-form.tsx";
 import { dropDraft, keepDraft, readDraft } from "../form/draft.ts";
 import { given, named, usePropValues } from "../form/use-prop-values.ts";
-import { DescribedHead } from "../parts/described.tsx";
-import { tell } from "../parts/toast.tsx";
+import { DescribedHead } from "../parts/text/described.tsx";
+import { tell } from "../parts/dialogs/toast.tsx";
 
 export function DeployForm({ code, described }: { code: CodeParams; described: DescribedRecord }) {
   const client = useClient();

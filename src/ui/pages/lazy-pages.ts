@@ -1,4 +1,4 @@
-import { lazy } from "../parts/lazy.tsx";
+import { lazy } from "../parts/editor/lazy.tsx";
 
 const load = (): Promise<typeof import("./other-pages.ts")> => import("./other-pages.ts");
 

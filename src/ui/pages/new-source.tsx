@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { CodeParams } from "../../api/components.ts";
-import { useQuery } from "../address.ts";
+import { useQuery } from "../browser/address.ts";
 import { dropDraft, readDraft } from "../form/draft.ts";
 import { agreeTo } from "../agreed.ts";
 import { useMayChange } from "../app-context.ts";
-import { Agreement } from "../parts/agreement.tsx";
-import { Described } from "../parts/described.tsx";
+import { Agreement } from "../parts/dialogs/agreement.tsx";
+import { Described } from "../parts/text/described.tsx";
 import { Empty } from "../parts/problem.tsx";
 import { ChooseCode } from "./choose-code.tsx";
 import { DeployForm } from "./deploy-form.tsx";

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
-import { useGo } from "../address.ts";
+import { useGo } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Deliveries } from "../parts/deliveries.tsx";
-import { ConfirmByName } from "../parts/dialog.tsx";
+import { ConfirmByName } from "../parts/dialogs/dialog.tsx";
 import { Select } from "../parts/fields.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { tell, telling } from "../parts/toast.tsx";
+import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { Health, Secret } from "../parts/webhook-parts.tsx";
 import { duration } from "../text-of.ts";

@@ -1,13 +1,13 @@
-import { outcomeWord } from "../../domain/invocation.ts";
+import { outcomeWord } from "../../domain/run/invocation.ts";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
-import { useQuery } from "../address.ts";
+import { useQuery } from "../browser/address.ts";
 import { useClient } from "../app-context.ts";
 import { SearchField } from "../parts/fields.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Ago, At, Until } from "../parts/time.tsx";
+import { Ago, At, Until } from "../parts/text/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";

@@ -1,14 +1,14 @@
 import { useMemo } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
-import { useQuery } from "../address.ts";
+import { useQuery } from "../browser/address.ts";
 import { type useClient, useMayChange, useSession } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { SourceState, TriggerOf } from "../parts/source-parts.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { Ago } from "../parts/time.tsx";
+import { Ago } from "../parts/text/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { bytes, plural } from "../text-of.ts";
 import type { Source } from "../types.ts";

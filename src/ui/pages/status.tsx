@@ -2,12 +2,12 @@ import { useClient } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { Ago, At } from "../parts/time.tsx";
+import { Ago, At } from "../parts/text/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useLoaded } from "../use-loaded.ts";
-import { Checkup } from "./status-checkup.tsx";
 import { Figures } from "./status-figures.tsx";
 import { UsageTable } from "./status-usage.tsx";
+import { plural } from "../text-of.ts";
 
 const LOOK_EVERY_MS = 2000;
 
@@ -62,5 +62,37 @@ export function StatusPage() {
         <dd>{status.component_network === "open" ? "any network" : "the public network, neither this machine nor its own network"}</dd>
       </dl>
     </div>
+  );
+}
+
+const CHECK_EVERY_MS = 15_000;
+
+function Checkup() {
+  const client = useClient();
+  const { value: found, error, reload } = useLoaded("checkup", () => client.server.checkup(), CHECK_EVERY_MS);
+  if (found === undefined) return error === undefined ? <Waiting /> : <Problem error={error} onRetry={reload} />;
+  const wrong = found.filter(({ level }) => level !== "good");
+  const well = found.filter(({ level }) => level === "good").map(({ about }) => about);
+  return (
+    <section class="panel padded stack" aria-label="Check">
+      <div class="row wrap">
+        <h2>Check</h2>
+        {wrong.length === 0 ? (
+          <StateMark tone="good">no problems</StateMark>
+        ) : (
+          <StateMark tone={wrong.some(({ level }) => level === "bad") ? "bad" : "attention"}>{plural(wrong.length, "finding")}</StateMark>
+        )}
+        <span class="muted">from pd doctor</span>
+      </div>
+      {wrong.map(({ level, about, text, fix }) => (
+        <div class={`note ${level}`} key={`${about} ${text}`}>
+          <span>
+            <strong>{about}</strong>: {text}
+          </span>
+          {fix !== undefined && <span class="muted">{fix}</span>}
+        </div>
+      ))}
+      {well.length > 0 && <p class="muted">OK: {well.join(", ")}</p>}
+    </section>
   );
 }

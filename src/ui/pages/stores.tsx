@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { useGo } from "../address.ts";
+import { useGo } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
-import { ConfirmByName, Dialog } from "../parts/dialog.tsx";
+import { ConfirmByName, Dialog } from "../parts/dialogs/dialog.tsx";
 import { KeyValues } from "../parts/key-values.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
-import { telling } from "../parts/toast.tsx";
+import { telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { absoluteTime, plural } from "../text-of.ts";
 import { useLoaded } from "../use-loaded.ts";

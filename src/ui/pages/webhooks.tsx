@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
-import { useGo, useQuery } from "../address.ts";
+import { useGo, useQuery } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialogs/dialog.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { Health, Secret } from "../parts/webhook-parts.tsx";

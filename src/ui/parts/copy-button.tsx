@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { copyText } from "../copy-text.ts";
+import { copyText } from "../browser/copy-text.ts";
 
 const SHOWN_MS = 1500;
 

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
-import { useQuery } from "../address.ts";
+import { useQuery } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { bytes, duration, plural } from "../text-of.ts";
 import type { Delivery } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
-import { JsonTree } from "./json-tree.tsx";
+import { JsonTree } from "./json/json-tree.tsx";
 import { Empty, Problem } from "./problem.tsx";
 import { StateMark } from "./state-mark.tsx";
-import { Ago, At, Until } from "./time.tsx";
-import { telling } from "./toast.tsx";
+import { Ago, At, Until } from "./text/time.tsx";
+import { telling } from "./dialogs/toast.tsx";
 import { Waiting } from "./waiting.tsx";
 import { DELIVERY_TONES } from "./webhook-parts.tsx";
 import { Select } from "./fields.tsx";

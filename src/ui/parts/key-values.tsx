@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { type JsonValue, parseJson } from "../../domain/json.ts";
-import { Dialog } from "./dialog.tsx";
+import { type JsonValue, parseJson } from "../../domain/text/json.ts";
+import { Dialog } from "./dialogs/dialog.tsx";
 import { Empty, Problem } from "./problem.tsx";
-import { tell, telling } from "./toast.tsx";
+import { tell, telling } from "./dialogs/toast.tsx";
 import { SearchField } from "./fields.tsx";
 import { type Column, Table } from "./table.tsx";
 

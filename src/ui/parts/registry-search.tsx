@@ -1,8 +1,8 @@
-import { useQuery } from "../address.ts";
+import { useQuery } from "../browser/address.ts";
 import { useClient } from "../app-context.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { FilterField, SearchField } from "./fields.tsx";
-import { Letter } from "./letter.tsx";
+import { Letter } from "./text/letter.tsx";
 import { Empty, Problem } from "./problem.tsx";
 import { Waiting } from "./waiting.tsx";
 

@@ -1,7 +1,7 @@
 import type { Source } from "../types.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { StateMark } from "./state-mark.tsx";
-import { Until } from "./time.tsx";
+import { Until } from "./text/time.tsx";
 
 export function SourceState({ source }: { source: Source }) {
   const { active, problems = [] } = source;

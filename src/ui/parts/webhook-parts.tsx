@@ -1,8 +1,8 @@
 import type { Delivery, Webhook } from "../types.ts";
 import { CopyButton } from "./copy-button.tsx";
-import { Dialog } from "./dialog.tsx";
+import { Dialog } from "./dialogs/dialog.tsx";
 import { StateMark, type Tone } from "./state-mark.tsx";
-import { Ago } from "./time.tsx";
+import { Ago } from "./text/time.tsx";
 
 export const DELIVERY_TONES: Readonly<Record<Delivery["state"], Tone>> = { pending: "attention", delivered: "good", failed: "bad", missed: "plain" };
 

@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
-import { type JsonObject, isJsonObject } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject } from "../../domain/text/json.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { isSecretProp } from "../form/secret-props.ts";
 import { ComponentForm } from "../form/component-form.tsx";
 import { named, usePropValues } from "../form/use-prop-values.ts";
-import { tell } from "../parts/toast.tsx";
+import { tell } from "../parts/dialogs/toast.tsx";
 import type { Prop, Source } from "../types.ts";
-import { useUnsaved } from "../unsaved.ts";
+import { useUnsaved } from "../browser/unsaved.ts";
 import type { TabProps } from "./tab-props.ts";
 
 export function ConfigurationTab({ source, reload }: TabProps) {

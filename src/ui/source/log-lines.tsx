@@ -1,4 +1,4 @@
-import { At } from "../parts/time.tsx";
+import { At } from "../parts/text/time.tsx";
 
 export interface ShownLine {
   readonly k: string;

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useQuery } from "../address.ts";
+import { useQuery } from "../browser/address.ts";
 import { useClient } from "../app-context.ts";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { FollowedLines } from "./follow-lines.ts";

@@ -1,5 +1,5 @@
-import { outcomeWord } from "../../domain/invocation.ts";
-import { type JsonValue, isSameJson } from "../../domain/json.ts";
+import { outcomeWord } from "../../domain/run/invocation.ts";
+import { type JsonValue, isSameJson } from "../../domain/text/json.ts";
 import { sentenceOf } from "../../client/rehearsal-text.ts";
 import { useClient } from "../app-context.ts";
 import { Problem } from "../parts/problem.tsx";

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { type JsonValue, parseJson } from "../../domain/json.ts";
-import { useGo } from "../address.ts";
+import { type JsonValue, parseJson } from "../../domain/text/json.ts";
+import { useGo } from "../browser/address.ts";
 import { useClient } from "../app-context.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialogs/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import type { Source } from "../types.ts";
 

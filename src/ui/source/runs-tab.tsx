@@ -1,12 +1,12 @@
-import { outcomeWord } from "../../domain/invocation.ts";
+import { outcomeWord } from "../../domain/run/invocation.ts";
 import { useEffect, useState } from "preact/hooks";
-import { useQuery } from "../address.ts";
+import { useQuery } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
-import { JsonTree } from "../parts/json-tree.tsx";
+import { JsonTree } from "../parts/json/json-tree.tsx";
 import { LongList } from "../parts/long-list.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { Ago, At } from "../parts/time.tsx";
+import { Ago, At } from "../parts/text/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { duration, plural } from "../text-of.ts";
 import type { Invocation, Source } from "../types.ts";

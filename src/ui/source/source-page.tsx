@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { useGo } from "../address.ts";
+import { useGo } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
-import { ConfirmByName } from "../parts/dialog.tsx";
+import { ConfirmByName } from "../parts/dialogs/dialog.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
-import { Menu } from "../parts/menu.tsx";
+import { Menu } from "../parts/dialogs/menu.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { tell, telling } from "../parts/toast.tsx";
+import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { SourceState, TriggerOf } from "../parts/source-parts.tsx";
 import { useLoaded } from "../use-loaded.ts";

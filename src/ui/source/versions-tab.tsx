@@ -1,10 +1,10 @@
-import { useQuery } from "../address.ts";
+import { useQuery } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
-import { FileDifference } from "../parts/difference.tsx";
+import { FileDifference } from "../parts/editor/difference.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { Ago } from "../parts/time.tsx";
-import { tell, telling } from "../parts/toast.tsx";
+import { Ago } from "../parts/text/time.tsx";
+import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { Source, Version } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { useClient } from "../app-context.ts";
-import { type EditedFiles, FilesEditor } from "../parts/files-editor.tsx";
+import { type EditedFiles, FilesEditor } from "../parts/editor/files-editor.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { tell } from "../parts/toast.tsx";
+import { tell } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import type { WorkflowTabProps } from "./tab-props.ts";

@@ -1,9 +1,9 @@
 import { differencesOf, sumOfRehearsed } from "../../client/run-difference.ts";
 import { useClient } from "../app-context.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialogs/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { tell, telling } from "../parts/toast.tsx";
+import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { plural } from "../text-of.ts";
 import type { RehearsedRun, Workflow } from "../types.ts";

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
-import { unsentMails } from "../../domain/mail.ts";
+import { unsentMails } from "../../domain/account/mail.ts";
 import { differencesOf } from "../../client/run-difference.ts";
 import { useClient, useMayChange } from "../app-context.ts";
-import { JsonTree } from "../parts/json-tree.tsx";
+import { JsonTree } from "../parts/json/json-tree.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { At, Until } from "../parts/time.tsx";
-import { telling } from "../parts/toast.tsx";
+import { At, Until } from "../parts/text/time.tsx";
+import { telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { LogLines } from "../source/log-lines.tsx";
 import { duration } from "../text-of.ts";

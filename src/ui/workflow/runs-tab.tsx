@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { useQuery } from "../address.ts";
+import { useQuery } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { Select } from "../parts/fields.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { Ago } from "../parts/time.tsx";
+import { Ago } from "../parts/text/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { duration } from "../text-of.ts";
 import type { WorkflowRun } from "../types.ts";

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { useGo } from "../address.ts";
+import { useGo } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
-import { ConfirmByName } from "../parts/dialog.tsx";
-import { Menu } from "../parts/menu.tsx";
+import { ConfirmByName } from "../parts/dialogs/dialog.tsx";
+import { Menu } from "../parts/dialogs/menu.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { tell, telling } from "../parts/toast.tsx";
+import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { FilesTab } from "./files-tab.tsx";

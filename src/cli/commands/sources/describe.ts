@@ -1,0 +1,51 @@
+import type { SourceRecord, TimerRecord } from "../../../api/sources.ts";
+import { type JsonValue, isJsonObject } from "../../../domain/text/json.ts";
+import { describeSchedule, parseTimer } from "../../../domain/timer/schedule.ts";
+import { type CliContext, connect } from "../../context.ts";
+import { findDeployed } from "../../deployed.ts";
+import { describedWorkflow } from "../../workflows/workflow-text.ts";
+import { fields, localTime, printLine, printRecord } from "../../reporter.ts";
+
+export async function describe(cli: CliContext, source: string): Promise<number> {
+  const client = await connect(cli);
+  const { kind, record } = await findDeployed(client, source);
+  return printRecord(cli, record, () => printLine(cli, kind === "source" ? describedSource(record) : describedWorkflow(record)));
+}
+
+function describedSource(record: SourceRecord): string {
+  const { registry, timers = [], configured_props: values, problems = [], warnings = [] } = record;
+  return fields([
+    ["id", record.id],
+    ["name", record.name],
+    ["slug", record.name_slug],
+    ["version", record.component_version],
+    ["active", record.active ? "yes" : "no"],
+    ["endpoint", record.endpoint_url],
+    ["dedupe", record.dedupe],
+    ["variables", record.env.join(", ")],
+    ["concurrent runs", record.max_concurrency],
+    ["may start programs", record.allow_run === true ? "yes" : undefined],
+    ["imports", record.imports?.join(", ")],
+    ["registry", registry === undefined ? undefined : `${registry.name} ${registry.package ?? registry.commit ?? ""}`.trim()],
+    ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
+    ...[...problems, ...warnings].map((text): [string, string] => ["problem", text]),
+    ...Object.entries(values).map(([name, value]): [string, string] => [`prop ${name}`, valueText(record, { name, value: value ?? null })]),
+  ]);
+}
+
+function nextRun({ cron, timezone, intervalSeconds, next_at_ms: nextAt }: TimerRecord): string {
+  const plan = scheduleText(cron === undefined ? { intervalSeconds: intervalSeconds ?? 0 } : { cron, timezone: timezone ?? "UTC" });
+  return `${nextAt === undefined ? "never" : localTime(nextAt)} (${plan})`;
+}
+
+function valueText({ configurable_props: props }: SourceRecord, { name, value }: { name: string; value: JsonValue }): string {
+  const isTimer = props.some((prop) => prop.name === name && prop.type === "$.interface.timer");
+  return isTimer ? scheduleText(value) : JSON.stringify(value);
+}
+
+/** Members of a schedule from the API may be null. */
+function scheduleText(value: JsonValue): string {
+  const { cron, timezone, interval_seconds: shown, intervalSeconds = shown } = isJsonObject(value) ? value : {};
+  const parsed = parseTimer(cron === undefined || cron === null ? { intervalSeconds } : { cron, ...(timezone === undefined ? {} : { timezone }) });
+  return typeof parsed === "string" ? JSON.stringify(value) : describeSchedule(parsed.schedule);
+}

@@ -1,0 +1,92 @@
+import type { ComponentDefinition } from "../component/component.ts";
+import type { DeployedId, SavedId, WorkflowId } from "../ids.ts";
+import type { ConfiguredProps } from "../props/declared-props.ts";
+import type { PropDeclaration } from "../props/kinds.ts";
+import type { Origin, SavedComponent } from "../component/saved-component.ts";
+
+export interface DeployedComponent {
+  readonly id: DeployedId;
+  readonly componentId: SavedId;
+  /** Increases with each new code, from 1. */
+  readonly version: number;
+  /** Highest number ever used, when above `version`. Calls may have run on a version that was taken back. */
+  readonly highestVersion?: number;
+  readonly name: string;
+  readonly slug: string;
+  /** First part of the endpoint's path. Never changes. */
+  readonly endpointKey: string;
+  readonly configured: ConfiguredProps;
+  /** Values of props that the current code does not declare. A rollback may declare them again. */
+  readonly setAside: ConfiguredProps;
+  readonly dynamicProps: readonly PropDeclaration[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Omitted when the server's limit applies. */
+  readonly maxConcurrency?: number;
+  /** May start programs of this machine, inside the wall. */
+  readonly allowsPrograms?: true;
+  /** The owning workflow. They are deleted together. */
+  readonly workflowId?: WorkflowId;
+  readonly active: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Facts about code that do not require loading it. */
+export interface Provenance {
+  readonly declared: ComponentDefinition;
+  readonly origin: Origin;
+  /** Paths of modules that are loaded before the component. */
+  readonly imports: readonly string[];
+}
+
+export function provenanceOf({ definition, origin, code }: Pick<SavedComponent, "definition" | "origin" | "code">): Provenance {
+  return { declared: definition, origin, imports: (code.imports ?? []).map(({ path }) => path) };
+}
+
+/** Kept in memory for every source. */
+export interface SourceOutline extends Pick<DeployedComponent, "id" | "name" | "slug" | "endpointKey" | "version" | "createdAt"> {
+  readonly highestVersion: number;
+  readonly workflowId: WorkflowId | undefined;
+}
+
+export function outlineOf({ id, name, slug, endpointKey, version, highestVersion = 0, workflowId, createdAt }: DeployedComponent): SourceOutline {
+  return { id, name, slug, endpointKey, version, highestVersion: Math.max(version, highestVersion), workflowId, createdAt };
+}
+
+export interface StoredSource {
+  readonly outline: SourceOutline;
+  /** The state when it was read. Lists create it on first access, because most sources are idle. */
+  readonly source: DeployedComponent;
+  readonly provenance: Provenance;
+}
+
+interface Aged {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+export function newestFirst(a: Aged, b: Aged): number {
+  return b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1);
+}
+
+/** Longer names are cut, because removing accents takes quadratic time. */
+const MOST_OF_NAME = 300;
+
+/** `New Issue (Instant)` → `new-issue-instant`. */
+export function slugify(name: string): string {
+  const slug = name
+    .slice(0, MOST_OF_NAME)
+    .normalize("NFKD")
+    .replaceAll(/\p{Mark}/gu, "")
+    .toLowerCase()
+    .replaceAll(/[^\da-z]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  return slug === "" ? "source" : slug;
+}
+
+/** The slug, then the slug with numbers from 2. */
+export function* slugsFor(name: string): Generator<string> {
+  const slug = slugify(name);
+  yield slug;
+  for (let number = 2; ; number++) yield `${slug}-${number}`;
+}

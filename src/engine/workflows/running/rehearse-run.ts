@@ -1,0 +1,100 @@
+import { exchangesOf } from "../../../domain/run/exchange.ts";
+import { parseJson } from "../../../domain/text/json.ts";
+import type { StepRecord, WorkflowRun } from "../../../domain/workflow/run.ts";
+import type { WorkflowStore } from "../../../ports/stores/workflow-store.ts";
+import { RehearsedStores, type StoreValues } from "../../runs/source/rehearsed-stores.ts";
+import { Workbench, type WorkbenchPorts } from "../../workbench/workbench.ts";
+import type { StepPorts, StepSurroundings } from "./call-step.ts";
+import { LiveRun, type RunHost } from "./live-run.ts";
+import type { WorkflowPlan } from "../plan.ts";
+
+export type RehearsalPorts = StepPorts &
+  WorkbenchPorts & { readonly store: StepPorts["store"] & WorkbenchPorts["store"] & StoreValues & Pick<WorkflowStore, "recordings"> };
+
+export interface RunRehearsal {
+  readonly run: WorkflowRun;
+  readonly steps: readonly StepRecord[];
+}
+
+interface Rehearsed {
+  readonly host: RunHost;
+  readonly plan: WorkflowPlan;
+  readonly surroundings: StepSurroundings;
+  readonly run: WorkflowRun;
+  readonly before: readonly StepRecord[];
+  /** Stored steps that are not run again. */
+  readonly carried: readonly StepRecord[];
+}
+
+const BENCH = { most: 4, idleMs: 10_000, isCutOff: true } as const;
+
+/**
+ * Repeats a run on the current code in separate processes. Stores no step, event or data store value. Third parties are replaced by their recorded answers, and
+ * a request without one is refused.
+ */
+export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundings, run, before, carried }: Rehearsed): Promise<RunRehearsal> {
+  const recordings = await ports.store.recordings(run.id);
+  const paths = new Map(before.map(({ namespace, path }) => [`${namespace} ${itemsOf(path)}`, path]));
+  const store = { ...ports.store, ...withoutWrites(ports.store) };
+  const bench = new Workbench({ ...ports, store }, BENCH);
+  const dry: StepPorts = { ...ports, store, bench, mailer: { send: async () => {} } };
+  const steps: StepRecord[] = [...carried];
+  const { endedAt: _ended, failure: _failure, reason: _reason, ...rest } = run;
+  let last: WorkflowRun = { ...rest, state: "running" };
+  const rehearsal: RunHost = {
+    ...host,
+    read: async () => ({ run: last, records: carried }),
+    plan: async () => withoutRetries(plan),
+    async call(_run, { plan: { steps: components }, step, path, ...calling }) {
+      const component = components.get(step.namespace);
+      if (component === undefined) return host.call(_run, { plan, step, path, ...calling });
+      // Recording of the same step for the same items, even when the step has moved in the file.
+      const text = recordings.get(paths.get(`${step.namespace} ${itemsOf(path)}`) ?? "");
+      const exchanges = exchangesOf(parseJson(text ?? "[]"));
+      const { callStep } = await import("./call-step.ts");
+      return callStep(dry, surroundings, { step, component, ...calling, thirdParties: { kind: "answered", exchanges } });
+    },
+    async commit({ run: after, record }) {
+      last = after;
+      steps.push(record);
+    },
+    async noteRun(after) {
+      last = after;
+    },
+    noteBegun: async () => {},
+    observe: () => {},
+    observeLine: () => {},
+    answer: () => {},
+    ended: async () => {},
+    expect: (_token, _run, work) => work(),
+  };
+  try {
+    await new LiveRun(rehearsal, run.id).work();
+  } finally {
+    bench.close();
+  }
+  return { run: last, steps };
+}
+
+function withoutWrites(store: StoreValues): StoreValues & Pick<RehearsalPorts["store"], "createDataStore" | "writeActionState"> {
+  const rehearsed = new RehearsedStores(store);
+  return {
+    getDataStoreValue: (name, key, now) => rehearsed.getDataStoreValue(name, key, now),
+    listDataStoreValues: (name, now) => rehearsed.listDataStoreValues(name, now),
+    setDataStoreValue: (name, key, given) => rehearsed.setDataStoreValue(name, key, given),
+    setDataStoreExpiry: (name, key, expiresAt) => rehearsed.setDataStoreExpiry(name, key, expiresAt),
+    deleteDataStoreValue: (name, key) => rehearsed.deleteDataStoreValue(name, key),
+    clearDataStore: (name) => rehearsed.clearDataStore(name),
+    createDataStore: async () => {},
+    writeActionState: async () => {},
+  };
+}
+
+/** A failing step is shown as it failed the first time. */
+function withoutRetries(plan: WorkflowPlan): WorkflowPlan {
+  return { ...plan, workflow: { ...plan.workflow, settings: { ...plan.workflow.settings, retries: 0 } } };
+}
+
+function itemsOf(path: string): string {
+  return [...path.matchAll(/\[\d+\]/g)].join("");
+}

@@ -1,0 +1,118 @@
+import { PdError } from "../../../domain/errors.ts";
+import { type StepFacts, carriedOver, firstChanged } from "../../../domain/workflow/rerun.ts";
+import { type RunState, type StepRecord, type WorkflowRun, hasEnded } from "../../../domain/workflow/run.ts";
+import { everyStep } from "../../../domain/workflow/workflow.ts";
+import type { LiveWorkflow, WorkflowPorts } from "./live-workflow.ts";
+import type { WorkflowPlan } from "../plan.ts";
+import { type RehearsalPorts, type RunRehearsal, rehearseRun } from "./rehearse-run.ts";
+
+const MOST_IN_BULK = 10_000;
+/** Each dry run starts its own processes. */
+const MOST_REHEARSED = 100;
+
+export interface RerunWishes {
+  /** Namespace of a step. Omitted to continue after the steps that had ended. */
+  readonly from?: string | undefined;
+  /** Starts from the first step that has changed since the run, otherwise from where the run failed. */
+  readonly isFromChanged?: boolean;
+}
+
+export interface BulkWishes extends Pick<RerunWishes, "from"> {
+  readonly states: readonly RunState[];
+  /** Epoch ms. */
+  readonly since: number;
+}
+
+export interface RehearsedRun {
+  readonly run: WorkflowRun;
+  readonly before: readonly StepRecord[];
+  readonly after: RunRehearsal;
+}
+
+type RepeatPorts = WorkflowPorts & RehearsalPorts & { readonly store: WorkflowPorts["store"] & RehearsalPorts["store"] };
+
+interface Around {
+  /** Throws PD_WORKFLOW_NOT_FOUND. */
+  workflowOf(run: WorkflowRun): LiveWorkflow;
+  inTurn<Value>(live: LiveWorkflow, change: () => Promise<Value>): Promise<Value>;
+}
+
+export class Repeats {
+  readonly #ports: RepeatPorts;
+  readonly #around: Around;
+
+  constructor(ports: RepeatPorts, around: Around) {
+    this.#ports = ports;
+    this.#around = around;
+  }
+
+  /** Starts a new run with the same trigger on the current files, with the results of the steps before `from`. Throws PD_BAD_INPUT, PD_CONFLICT. */
+  async rerun(run: WorkflowRun, { from: wanted, isFromChanged = false }: RerunWishes): Promise<WorkflowRun> {
+    const live = this.#around.workflowOf(run);
+    const plan = await live.plan();
+    const { workflow } = plan;
+    if (!hasEnded(run)) {
+      if (!isFromChanged)
+        throw new PdError("PD_CONFLICT", `Cannot rerun ${run.id}: it is ${run.state}`, {
+          fix: `pd resume ${run.id}, or pd cancel ${run.id} first`,
+        });
+      await live.cancel(run.id, "it was rerun on newer files");
+    }
+    const from = isFromChanged ? firstChanged(factsOf(await live.plan(run.version)), factsOf(plan)) : wanted;
+    const names = [...everyStep(workflow.steps)].map(({ namespace }) => namespace);
+    if (from !== undefined && !names.includes(from))
+      throw new PdError("PD_BAD_INPUT", `Cannot rerun ${run.id} from "${from}": ${live.source.slug} has the steps ${names.join(", ")}`);
+    if (from === undefined && run.state === "succeeded" && !isFromChanged)
+      throw new PdError("PD_BAD_INPUT", `Cannot rerun ${run.id} from where it failed: it succeeded`, {
+        fix: `Name the step: --from ${names[0] ?? ""}`,
+      });
+    const records = carriedOver(workflow.steps, await this.#ports.store.stepRecords(run.id), { from, of: run.id });
+    const { messageId: _own, ...trigger } = run.trigger;
+    return live.start(trigger, { rerunOf: run.id, ...(from === undefined ? {} : { from }), records });
+  }
+
+  /** Reruns the runs in these states that have not been rerun, oldest first. */
+  async rerunAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly WorkflowRun[]> {
+    checkBulk(states, from);
+    // Runs in the workflow's turn, so that two commands do not rerun the same run.
+    return this.#around.inTurn(live, async () => {
+      const found = await this.#ports.store.listRuns(live.id, { limit: MOST_IN_BULK, states, since, isLatest: true });
+      const begun: WorkflowRun[] = [];
+      for (const run of found.toReversed()) begun.push(await this.rerun(run, { from }));
+      return begun;
+    });
+  }
+
+  /** Dry run of `rerunAll`. */
+  async rehearseAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly RehearsedRun[]> {
+    checkBulk(states, from);
+    const found = await this.#ports.store.listRuns(live.id, { limit: MOST_REHEARSED, states, since, isLatest: true });
+    const rehearsed: RehearsedRun[] = [];
+    for (const before of found.toReversed()) {
+      if (this.#ports.signal.aborted) break;
+      rehearsed.push(await this.#rehearse(live, before, from));
+    }
+    return rehearsed;
+  }
+
+  async #rehearse(live: LiveWorkflow, run: WorkflowRun, from: string | undefined): Promise<RehearsedRun> {
+    const [plan, before] = [await live.plan(), await this.#ports.store.stepRecords(run.id)];
+    const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
+    const { host } = live;
+    // The debugger is for real runs only.
+    const { debug: _link, ...surroundings } = live.surroundings(plan);
+    return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried }) };
+  }
+}
+
+/** Throws PD_BAD_INPUT for states whose runs cannot be rerun like this. */
+function checkBulk(states: readonly RunState[], from: string | undefined): void {
+  const open = states.filter((state) => !hasEnded({ state }));
+  if (open.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot rerun runs that are ${open.join(" or ")}: they have not ended`);
+  if (from === undefined && states.includes("succeeded"))
+    throw new PdError("PD_BAD_INPUT", "Cannot rerun succeeded runs from where they failed", { fix: "Name the step: --from <step>" });
+}
+
+function factsOf({ workflow, steps }: WorkflowPlan): StepFacts {
+  return { steps: workflow.steps, codeOf: (namespace) => steps.get(namespace)?.hash };
+}

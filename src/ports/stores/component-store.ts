@@ -1,0 +1,75 @@
+import type { DedupeCache } from "../../domain/event/dedupe.ts";
+import type { DeployedComponent, StoredSource } from "../../domain/source/deployed-component.ts";
+import type { NewEvent } from "../../domain/event/event.ts";
+import type { DeployedId, SavedId } from "../../domain/ids.ts";
+import type { SavedComponent } from "../../domain/component/saved-component.ts";
+import type { SourceVersion } from "../../domain/source/source-version.ts";
+import type { Timer } from "./timer-store.ts";
+import type { StepComponent } from "./workflow-store.ts";
+
+export interface CarriedState {
+  /** Key → JSON text. */
+  readonly state: Readonly<Record<string, string>>;
+  readonly cache: DedupeCache;
+}
+
+/** Data that a source brings from another server. */
+export interface StoredBaggage extends Partial<CarriedState> {
+  /** Oldest first. */
+  readonly events: readonly (NewEvent & { readonly storedAt: number; readonly invocationId: string })[];
+}
+
+export interface DeployRest {
+  readonly baggage?: StoredBaggage | undefined;
+  /** Steps of a workflow. */
+  readonly steps?: readonly StepComponent[];
+}
+
+export interface SwapRest {
+  readonly timers: readonly Timer[];
+  readonly carried?: CarriedState;
+  /** Steps of a workflow. */
+  readonly steps?: readonly StepComponent[];
+}
+
+/** Reads see every finished write. */
+export interface ComponentStore {
+  saveComponent(component: SavedComponent): Promise<void>;
+  /** False, without writing, when the key has this version. */
+  publishComponent(component: SavedComponent): Promise<boolean>;
+  getComponent(id: SavedId): Promise<SavedComponent | undefined>;
+  /** Removes the key. The component is deleted once no source uses it. */
+  unpublishComponent(id: SavedId): Promise<void>;
+  /** The newest saved under this key, not counting deployed code. */
+  getComponentByKey(key: string): Promise<SavedComponent | undefined>;
+  /** Newest first. Transient components are included only while a source runs on them. */
+  listComponents(): Promise<readonly SavedComponent[]>;
+
+  /** The source is hidden until `finishDeploy`. Throws PD_CONFLICT, without writing, when the slug is taken, so of two hosts only one gets it. */
+  beginDeploy(source: DeployedComponent, component: SavedComponent, rest?: DeployRest): Promise<void>;
+  finishDeploy(id: DeployedId, timers: readonly Timer[]): Promise<void>;
+  /** Deploys in progress on some host, or cut off. */
+  listUnfinished(): Promise<readonly DeployedId[]>;
+  /** Removes sources whose deploy has not ended. Callers must pass only sources whose host is gone. */
+  dropUnfinished(ids: readonly DeployedId[]): Promise<void>;
+  /** Records that `deactivate` is about to run. If the server ends before `swap` or `endChange`, activate is due. */
+  beginChange(id: DeployedId): Promise<void>;
+  endChange(id: DeployedId): Promise<void>;
+  /** No other version gets this number. */
+  giveUpVersion(id: DeployedId, number: number): Promise<void>;
+  /**
+   * Replaces code, values, timers and carried state. Deletes a previous transient component that no source or kept
+   * version uses. Throws PD_CONFLICT when another source has the slug, PD_SOURCE_NOT_FOUND when the source is gone.
+   */
+  swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): Promise<void>;
+  deleteSource(id: DeployedId): Promise<void>;
+  getSource(idOrSlug: string): Promise<StoredSource | undefined>;
+  /** Newest first, without code, with triggers of workflows. */
+  listSources(): Promise<readonly StoredSource[]>;
+  /** Newest first, limited by NEWEST_VERSIONS. */
+  listVersions(id: DeployedId): Promise<readonly SourceVersion[]>;
+  /** Sources whose change was cut off after `beginChange`. */
+  listActivateDue(of: readonly DeployedId[]): Promise<readonly DeployedId[]>;
+  /** Includes sources that are being deployed. */
+  isSlugTaken(slug: string): Promise<boolean>;
+}

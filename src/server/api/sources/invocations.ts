@@ -1,0 +1,41 @@
+import { api } from "../../../api/api.ts";
+import { isWorkflowId } from "../../../domain/ids.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { rehearsalRecord } from "./rehearsal-record.ts";
+import { eventRecord, instantRecord, invocationRecord, observationRecord } from "../records.ts";
+import { type Route, route } from "../route.ts";
+
+const { invocations } = api;
+
+export function invocationRoutes(engine: Engine): readonly Route[] {
+  return [
+    route(invocations.list, async ({ params: { limit, before }, part }) => {
+      const { id } = engine.findDeployed(part("id"), "read invocations of");
+      const found = await engine.history.invocations(id, { limit, ...(before === undefined ? {} : { before }) });
+      return { data: found.map((invocation) => invocationRecord(invocation)) };
+    }),
+    route(invocations.observations, async ({ params: { limit }, part }) => {
+      const { id } = engine.findDeployed(part("id"), "read logs of");
+      const triggers = isWorkflowId(id) ? engine.workflows.triggersOf({ id }).map(({ outline }) => outline.id) : [];
+      return { data: (await engine.history.observationsWith(id, triggers, limit)).map(observationRecord) };
+    }),
+    route(invocations.instants, async ({ params: { limit }, part }) => {
+      const { id } = engine.findDeployed(part("id"), "read timers of");
+      return { data: (await engine.history.instants(id, limit)).map(instantRecord) };
+    }),
+    route(invocations.get, async ({ part }) => {
+      const invocation = await engine.history.find(part("id"));
+      return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };
+    }),
+    route(invocations.events, async ({ params: { limit }, part }) => {
+      const invocation = await engine.history.find(part("id"), "list events of");
+      const found = await engine.history.eventsOf(invocation, limit);
+      return { data: found.map((event) => eventRecord(invocation.sourceId, event, false)) };
+    }),
+    route(invocations.rehearse, async ({ part }) => ({ data: rehearsalRecord(await engine.replays.rehearse(part("id"))) })),
+    route(invocations.replay, async ({ part }) => {
+      const { invocation } = await engine.replays.replay(part("id"));
+      return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };
+    }),
+  ];
+}

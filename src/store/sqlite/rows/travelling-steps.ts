@@ -1,0 +1,66 @@
+import type { Bound } from "../../../database/driver.ts";
+import type { RunId, WorkflowId } from "../../../domain/ids.ts";
+import type { StepRecord, WorkflowRun } from "../../../domain/workflow/run.ts";
+import type { StepCommit } from "../../../ports/stores/workflow-store.ts";
+
+export interface TravellingRecord {
+  readonly path: string;
+  readonly state: StepRecord["state"];
+  /** When the wait ends, epoch ms. Null unless waiting. */
+  readonly until: number | null;
+  readonly token: string | null;
+  /** JSON text. */
+  readonly record: string;
+}
+
+export interface TravellingStep {
+  readonly runId: RunId;
+  /** Parameters of UPDATE_RUN. */
+  readonly run: readonly Bound[];
+  readonly record: TravellingRecord;
+  readonly recording: string | undefined;
+}
+
+export interface TravellingBegin {
+  readonly id: RunId;
+  readonly workflowId: WorkflowId;
+  readonly messageId: string | null;
+  /** Parameters of INSERT_RUN. */
+  readonly run: readonly Bound[];
+  readonly records: readonly TravellingRecord[];
+}
+
+export function travellingRecord(record: StepRecord): TravellingRecord {
+  const { path, state, pause } = record;
+  const isWaiting = state === "waiting" && pause !== undefined;
+  return { path, state, until: isWaiting ? pause.until : null, token: isWaiting ? pause.token : null, record: JSON.stringify(record) };
+}
+
+export function travellingStep({ run, record, recording }: StepCommit): TravellingStep {
+  return { runId: run.id, run: changeOf(run), record: travellingRecord(record), recording };
+}
+
+export function travellingBegin(run: WorkflowRun, records: readonly StepRecord[]): TravellingBegin {
+  const { id, workflowId, version, trigger, state, startedAt, endedAt, failure, reason, rerunOf, from } = run;
+  const { messageId = null } = trigger;
+  const failureText = failure === undefined ? null : JSON.stringify(failure);
+  const begun = [id, workflowId, version, JSON.stringify(trigger), messageId, state, startedAt];
+  return {
+    id,
+    workflowId,
+    messageId,
+    run: [...begun, endedAt ?? null, failureText, reason ?? null, rerunOf ?? null, from ?? null],
+    records: records.map(travellingRecord),
+  };
+}
+
+export type TravellingChange = Pick<TravellingBegin, "id" | "workflowId" | "run">;
+
+export function travellingChange(run: WorkflowRun): TravellingChange {
+  return { id: run.id, workflowId: run.workflowId, run: changeOf(run) };
+}
+
+/** Parameters of UPDATE_RUN. */
+function changeOf({ state, endedAt, failure, reason, id, wakes }: WorkflowRun): readonly Bound[] {
+  return [state, wakes, state, endedAt ?? null, failure === undefined ? null : JSON.stringify(failure), reason ?? null, id];
+}

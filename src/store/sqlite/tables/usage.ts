@@ -1,0 +1,55 @@
+import { type Backlog, KINDS, type Kind, type KindUsage } from "../../../domain/health/usage.ts";
+import type { Database } from "../../../database/driver.ts";
+import { row, rows } from "../rows/rows.ts";
+
+const KIND_OF: Readonly<Record<string, Kind>> = {
+  events: "events",
+  postponed_events: "events",
+  invocations: "runs",
+  log_chunks: "runs",
+  timer_instants: "runs",
+  pending_requests: "runs",
+  deliveries: "deliveries",
+  attempts: "deliveries",
+  state: "state",
+  action_state: "state",
+  source_progress: "state",
+  data_stores: "state",
+  data_store_values: "state",
+  saved_components: "code",
+  source_versions: "code",
+};
+
+/** Includes indexes. */
+const BYTES = `select coalesce(m.tbl_name, d.name) as name, sum(d.pgsize) as bytes
+  from dbstat d left join sqlite_master m on m.name = d.name group by 1`;
+const COUNTED = { events: "events", runs: "invocations", deliveries: "deliveries" } as const;
+
+/** Reads every page. */
+export function usageOf(db: Database): readonly KindUsage[] {
+  const bytes = new Map<Kind, number>();
+  for (const found of rows(db.prepare(BYTES).all())) {
+    const kind = KIND_OF[String(found["name"])] ?? "other";
+    bytes.set(kind, (bytes.get(kind) ?? 0) + Number(found["bytes"]));
+  }
+  bytes.set("free", Number(db.pragma("freelist_count")) * Number(db.pragma("page_size")));
+  const count = (table: string): number => Number(row(db.prepare(`select count(*) as count from ${table}`).get())?.["count"]);
+  return KINDS.map((kind) => ({ kind, bytes: bytes.get(kind) ?? 0, ...(isCounted(kind) ? { count: count(COUNTED[kind]) } : {}) }));
+}
+
+function isCounted(kind: Kind): kind is keyof typeof COUNTED {
+  return kind in COUNTED;
+}
+
+const BACKLOG = `select (select count(*) from pending_requests) as requests, (select count(*) from deliveries where state = 'pending') as deliveries,
+  (select count(*) from postponed_events) as postponed`;
+
+export function backlogReads(db: Database): { backlog(): Promise<Backlog> } {
+  const read = db.prepare(BACKLOG);
+  return {
+    async backlog() {
+      const { requests, deliveries, postponed } = row(read.get()) ?? {};
+      return { requests: Number(requests), deliveries: Number(deliveries), postponed: Number(postponed) };
+    },
+  };
+}

@@ -1,0 +1,241 @@
+import { Worker } from "node:worker_threads";
+import { PdError, isErrorCode, messageOf } from "../../../domain/errors.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Identity } from "../../../ports/stores/subscription-store.ts";
+import { DisownedFences } from "./disowned-fences.ts";
+import type { InlineWriter } from "./inline-writer.ts";
+import type { Revision } from "../file/open.ts";
+import { isTravelling } from "../rows/travelling.ts";
+import type { WriteError, WriteReply, WriteRequest, Writes } from "./write-request.ts";
+
+export interface WriterSettings {
+  readonly path: string;
+  readonly migrations: string;
+  readonly entry: string;
+  readonly maintenanceEntry: string;
+  /** Stored in a new database. */
+  readonly identity: Identity;
+  /** True when the home was used before. Then a missing database is an error. */
+  readonly mustExist: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called when damage was found. Later writes fail. */
+  readonly onDamage: (reason: string) => void;
+  /** Called when a check for damage failed. */
+  readonly onUnchecked: (reason: string) => void;
+  /** Called for each row left out of a list. */
+  readonly onUnreadable: (problem: string) => void;
+  readonly onRevision: (revision: Revision) => void;
+}
+
+/** Writes without a waiting caller are sent after this time, or when this many have collected. */
+const SOON_MS = 5;
+const SOON_AT_MOST = 64;
+/** Inline transactions after which the thread checks the log. */
+const TIDY_AFTER = 32;
+
+interface Waiting {
+  /** Cleared when settled: V8 keeps entries of an outgrown map for a while. */
+  end: WaitingEnd | undefined;
+  /** The thread may have performed it even without an answer. */
+  isSent: boolean;
+  write: unknown;
+}
+
+interface WaitingEnd {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type Inline = Pick<InlineWriter, "perform" | "close">;
+
+type StartSettings = Pick<WriterSettings, "entry" | "path" | "migrations" | "onRevision"> & {
+  /** When omitted, the thread makes every write. */
+  readonly openInline?: () => Inline | undefined;
+};
+
+/** Performs writes in call order: inline when small while the thread is idle, otherwise in the thread. */
+export class WriterClient {
+  readonly #worker: Worker;
+  readonly #disowned = new DisownedFences();
+  #inline: Inline | undefined;
+  #sentCount = 0;
+  #untidied = 0;
+  readonly #waiting = new Map<number, Waiting>();
+  #unsent: WriteRequest[] = [];
+  #isFlushing = false;
+  #soon: NodeJS.Timeout | undefined;
+  #lastId = 0;
+  #isClosed = false;
+  #hasEnded = false;
+  #reason = "its thread has ended";
+
+  /** Throws PD_DATABASE_UNUSABLE, PD_DATABASE_NEWER or PD_NOT_STORED. */
+  static async start({ entry, path, migrations, onRevision, openInline }: StartSettings): Promise<WriterClient> {
+    const worker = new Worker(entry, { workerData: { path, migrations } });
+    await new Promise<void>((resolve, reject) => {
+      worker.once("error", reject);
+      worker.on("message", function read(reply: WriteReply) {
+        if (reply.revision !== undefined) return onRevision(reply.revision);
+        worker.off("error", reject).off("message", read);
+        if (reply.error === undefined) resolve();
+        else reject(errorOf(reply.error));
+      });
+    });
+    try {
+      return new WriterClient(worker, openInline?.());
+    } catch (error) {
+      await worker.terminate();
+      throw error;
+    }
+  }
+
+  private constructor(worker: Worker, inline: Inline | undefined) {
+    this.#worker = worker;
+    this.#inline = inline;
+    worker.on("message", (replies: readonly WriteReply[]) => replies.forEach((reply) => this.#settle(reply)));
+    worker.on("error", (error) => (this.#reason = messageOf(error)));
+    worker.on("exit", () => {
+      this.#hasEnded = true;
+      this.#closeInline();
+      this.#failAll();
+    });
+  }
+
+  write<Verb extends keyof Writes>(verb: Verb, ...values: Parameters<Writes[Verb]>): Promise<ReturnType<Writes[Verb]>> {
+    return this.#send({ verb, values });
+  }
+
+  /** For writes without a waiting caller: sent with the next write or after a few milliseconds. */
+  writeSoon<Verb extends keyof Writes>(verb: Verb, ...values: Parameters<Writes[Verb]>): Promise<ReturnType<Writes[Verb]>> {
+    return this.#send({ verb, values }, { isUrgent: false });
+  }
+
+  /** Removes deleted and replaced data from the files. */
+  scrub(): Promise<void> {
+    return this.#send<undefined>({ verb: "scrub", values: [] });
+  }
+
+  /** Makes every later write fail. */
+  async markDamaged(reason: string): Promise<void> {
+    this.#closeInline();
+    await this.#send<undefined>({ verb: "damaged", values: [reason] });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#closeInline();
+    await this.#send<undefined>({ verb: "close", values: [] });
+  }
+
+  #send<Value>(request: Omit<WriteRequest, "id">, { isUrgent } = { isUrgent: true }): Promise<Value> {
+    if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Restart the server" }));
+    return new Promise<Value>((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false, write: request.values[0] });
+      this.#unsent.push({ id, verb: request.verb, values: request.values });
+      if (isUrgent || this.#unsent.length >= SOON_AT_MOST) this.#flushThisTurn();
+      else this.#soon ??= setTimeout(() => this.#flush(), SOON_MS);
+    });
+  }
+
+  #flushThisTurn(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setImmediate(() => this.#flush());
+  }
+
+  /** Requests of one turn usually share a transaction. */
+  #flush(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    this.#isFlushing = false;
+    const batch = this.#unsent;
+    this.#unsent = [];
+    if (this.#hasEnded || batch.length === 0) return;
+    if (!this.#writeInline(batch)) this.#post(batch);
+  }
+
+  #writeInline(batch: readonly WriteRequest[]): boolean {
+    const values = this.#sentCount > 0 ? undefined : this.#inline?.perform(batch, this.#disowned);
+    if (values === undefined) return false;
+    if (++this.#untidied >= TIDY_AFTER) {
+      this.#untidied = 0;
+      this.#worker.postMessage([{ id: 0, verb: "tidy", values: [] } satisfies WriteRequest]);
+    }
+    for (let place = 0; place < batch.length; place++) this.#take(batch[place]?.id ?? 0)?.resolve(values[place]);
+    return true;
+  }
+
+  #post(batch: readonly WriteRequest[]): void {
+    const moved: ArrayBuffer[] = [];
+    for (const { id, values } of batch) {
+      const waiting = this.#waiting.get(id);
+      if (waiting !== undefined) waiting.isSent = true;
+      const write = values[0];
+      if (isTravelling(write)) for (const { bytes } of write.eventParts ?? []) moved.push(bytes.buffer);
+    }
+    this.#sentCount += batch.length;
+    try {
+      this.#worker.postMessage(batch, moved);
+    } catch (error) {
+      this.#sentCount -= batch.length;
+      this.#notPosted(batch, error);
+    }
+  }
+
+  /** A value that is nested too deep cannot be sent. Only its request fails. */
+  #notPosted(batch: readonly WriteRequest[], error: unknown): void {
+    if (batch.length > 1) return batch.forEach((request) => this.#post([request]));
+    for (const { id, values } of batch) {
+      this.#disowned.add(values[0]);
+      this.#take(id)?.reject(new PdError("PD_FAILED", `Cannot write to the database: the value cannot be sent to its thread: ${messageOf(error)}`));
+    }
+  }
+
+  #settle({ id, value, error, isLogLong }: WriteReply): void {
+    if (isLogLong === true) return this.#shortenLog();
+    this.#sentCount--;
+    if (error !== undefined) this.#disowned.add(this.#waiting.get(id)?.write);
+    if (error?.code === "PD_DATABASE_DAMAGED") this.#closeInline();
+    const end = this.#take(id);
+    if (error === undefined) end?.resolve(value);
+    else end?.reject(errorOf(error));
+  }
+
+  /** Nothing is written inline until this is answered. An error is ignored, because the next write meets it too. */
+  #shortenLog(): void {
+    if (!this.#isClosed) this.#send<undefined>({ verb: "shorten", values: [] }).catch(() => {});
+  }
+
+  #take(id: number): WaitingEnd | undefined {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return undefined;
+    this.#waiting.delete(id);
+    const { end } = waiting;
+    waiting.end = undefined;
+    waiting.write = undefined;
+    return end;
+  }
+
+  #closeInline(): void {
+    this.#inline?.close();
+    this.#inline = undefined;
+  }
+
+  /** A request that was sent is in doubt: the thread may have died after storing it. */
+  #failAll(): void {
+    for (const { end, isSent } of this.#waiting.values())
+      end?.reject(
+        isSent
+          ? new PdError("PD_IN_DOUBT", `Cannot confirm a write to the database: ${this.#reason}`)
+          : new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Restart the server" }),
+      );
+    this.#waiting.clear();
+  }
+}
+
+function errorOf({ code, message, fix }: WriteError): PdError {
+  return new PdError(isErrorCode(code) ? code : "PD_FAILED", message, fix === undefined ? {} : { fix });
+}

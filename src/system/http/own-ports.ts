@@ -1,0 +1,22 @@
+import { isLoopbackAddress } from "../../domain/text/addresses.ts";
+
+export interface ConnectionEnds {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+  readonly localAddress?: string | undefined;
+}
+
+/** TCP ports that only the server's owner may use: the API and open debuggers, but not endpoints. */
+export class OwnPorts {
+  readonly #ports = new Set<number>();
+
+  add(port: number): () => void {
+    this.#ports.add(port);
+    return () => void this.#ports.delete(port);
+  }
+
+  isOtherEndOf({ remoteAddress, remotePort = 0, localAddress }: ConnectionEnds): boolean {
+    // A connection from a machine to itself has the same address at both ends.
+    return this.#ports.has(remotePort) && (remoteAddress === localAddress || isLoopbackAddress(remoteAddress));
+  }
+}

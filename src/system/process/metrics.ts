@@ -1,0 +1,130 @@
+import type { Meter } from "../../ports/meter.ts";
+
+export interface Totals {
+  readonly runs: number;
+  readonly failed: number;
+  readonly events: number;
+  readonly dropped: number;
+  readonly attempts: number;
+  readonly delivered: number;
+}
+
+type Run = Parameters<Meter["ran"]>[0];
+type Attempt = Parameters<Meter["attempted"]>[0];
+
+/** Metrics in the Prometheus text format. The library for process metrics is loaded on first use. */
+export class Metrics implements Meter {
+  /** Trigger to outcome to count. */
+  readonly #runs = new Map<string, Map<string, number>>();
+  readonly #attempts = new Map<string, number>();
+  readonly #runSeconds = new Histogram();
+  readonly #attemptSeconds = new Histogram();
+  readonly #gauges: Gauge[] = [];
+  readonly #refused = new Map<string, number>();
+  #events = 0;
+  #dropped = 0;
+
+  watch({ sources, processes }: { readonly sources: () => number; readonly processes: () => number }): void {
+    this.#gauges.push({ name: "headwater_sources", help: "Deployed sources", read: sources });
+    this.#gauges.push({ name: "headwater_processes", help: "Processes of sources", read: processes });
+  }
+
+  ran({ trigger, outcome, durationMs, events, dropped }: Run): void {
+    let outcomes = this.#runs.get(trigger);
+    if (outcomes === undefined) this.#runs.set(trigger, (outcomes = new Map()));
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    this.#runSeconds.observe(durationMs / 1000);
+    this.#events += events;
+    this.#dropped += dropped;
+  }
+
+  attempted({ verdict, durationMs }: Attempt): void {
+    this.#attempts.set(verdict, (this.#attempts.get(verdict) ?? 0) + 1);
+    this.#attemptSeconds.observe(durationMs / 1000);
+  }
+
+  refused(status: string): void {
+    this.#refused.set(status, (this.#refused.get(status) ?? 0) + 1);
+  }
+
+  totals(): Totals {
+    const runs = this.#countedRuns();
+    const attempts = [...this.#attempts];
+    return {
+      runs: sum(runs.map(({ count }) => count)),
+      failed: sum(runs.filter(({ outcome }) => outcome !== "returned").map(({ count }) => count)),
+      events: this.#events,
+      dropped: this.#dropped,
+      attempts: sum(attempts.map(([, count]) => count)),
+      delivered: this.#attempts.get("delivered") ?? 0,
+    };
+  }
+
+  async text(): Promise<string> {
+    const { processFigures } = await import("./process-figures.ts");
+    const runs = this.#countedRuns().map(({ trigger, outcome, count }) => line("headwater_invocations_total", { trigger, outcome }, count));
+    const attempts = [...this.#attempts].map(([verdict, count]) => line("headwater_delivery_attempts_total", { verdict }, count));
+    const refused = [...this.#refused].map(([status, count]) => line("headwater_requests_refused_total", { status }, count));
+    const own = [
+      figure("headwater_invocations_total", "Calls of run and of hooks", { kind: "counter", lines: runs }),
+      this.#runSeconds.figure("headwater_invocation_seconds", "Duration of these calls"),
+      counter("headwater_events_total", "Stored events", this.#events),
+      counter("headwater_emits_dropped_total", "Emits that dedupe dropped", this.#dropped),
+      figure("headwater_delivery_attempts_total", "Delivery attempts", { kind: "counter", lines: attempts }),
+      this.#attemptSeconds.figure("headwater_delivery_seconds", "Duration of these attempts"),
+      figure("headwater_requests_refused_total", "Requests that could not be read", { kind: "counter", lines: refused }),
+      ...this.#gauges.map(({ name, help, read }) => figure(name, help, { kind: "gauge", lines: [line(name, {}, read())] })),
+    ];
+    return `${own.join("\n")}\n${await processFigures()}`;
+  }
+
+  #countedRuns(): { trigger: string; outcome: string; count: number }[] {
+    return [...this.#runs].flatMap(([trigger, outcomes]) => [...outcomes].map(([outcome, count]) => ({ trigger, outcome, count })));
+  }
+}
+
+interface Gauge {
+  readonly name: string;
+  readonly help: string;
+  readonly read: () => number;
+}
+
+/** Upper bounds in seconds. */
+const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 300];
+
+class Histogram {
+  /** Not cumulative. The last counts values above the largest bound. */
+  readonly #counts = Array.from({ length: BUCKETS.length + 1 }, () => 0);
+  #sum = 0;
+
+  observe(seconds: number): void {
+    const place = BUCKETS.findIndex((most) => seconds <= most);
+    const index = place < 0 ? BUCKETS.length : place;
+    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    this.#sum += seconds;
+  }
+
+  figure(name: string, help: string): string {
+    let count = 0;
+    const lines = this.#counts.map((own, index) => line(`${name}_bucket`, { le: String(BUCKETS[index] ?? "+Inf") }, (count += own)));
+    return figure(name, help, { kind: "histogram", lines: [...lines, line(`${name}_sum`, {}, this.#sum), line(`${name}_count`, {}, count)] });
+  }
+}
+
+function counter(name: string, help: string, value: number): string {
+  return figure(name, help, { kind: "counter", lines: [line(name, {}, value)] });
+}
+
+function figure(name: string, help: string, { kind, lines }: { kind: "counter" | "gauge" | "histogram"; lines: readonly string[] }): string {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...lines, ""].join("\n");
+}
+
+/** Label values must not need escaping. */
+function line(name: string, labels: Readonly<Record<string, string>>, value: number): string {
+  const told = Object.entries(labels).map(([label, text]) => `${label}="${text}"`);
+  return `${name}${told.length === 0 ? "" : `{${told.join(",")}}`} ${value}`;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,71 @@
+import { type Client, createClient, everyPage } from "../../client/client.ts";
+import type { Source } from "../types.ts";
+
+const KEPT = "headwater-key";
+
+export interface Session {
+  readonly client: Client;
+  readonly key: string;
+  readonly isReadOnly: boolean;
+  readonly keyName: string | undefined;
+  readonly version: string;
+  /** All sources, requested early because most visits start with their list. Only the first call returns them. */
+  readonly takeSources: () => Promise<readonly Source[]> | undefined;
+}
+
+/**
+ * Opens the page with the key of this tab, or with a key or a ticket from the fragment of a link. Fragments are not sent to servers.
+ *
+ * A key from a link is stored after the server has accepted it. The user is asked before it replaces another key, because any site can link here.
+ *
+ * Returns `undefined` without a key. Throws the server's error for the key in use.
+ */
+export async function openSession(): Promise<Session | undefined> {
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (given.has("ticket") || given.has("key")) history.replaceState(null, "", location.pathname + location.search);
+  const kept = sessionStorage.getItem(KEPT);
+  if (kept === null) {
+    const brought = await broughtKey(given);
+    return brought === undefined ? undefined : openWith(brought);
+  }
+  // A bad link must not end the session.
+  const brought = await broughtKey(given).catch(() => undefined);
+  const isOther = brought !== undefined && brought !== kept;
+  return isOther && confirm(OTHER_KEY) ? openWith(brought).catch(() => checked(kept)) : checked(kept);
+}
+
+const OTHER_KEY = "This link contains another API key than this tab uses. Use the key of the link from now on?";
+
+async function broughtKey(given: URLSearchParams): Promise<string | undefined> {
+  const ticket = given.get("ticket");
+  return ticket === null ? (given.get("key") ?? undefined) : (await clientOf("").page.redeem({ ticket })).key;
+}
+
+/** Throws PD_UNAUTHORIZED. */
+export async function openWith(key: string): Promise<Session> {
+  const session = await checked(key);
+  keep(key);
+  return session;
+}
+
+function keep(key: string): void {
+  sessionStorage.setItem(KEPT, key);
+}
+
+async function checked(key: string): Promise<Session> {
+  const client = clientOf(key);
+  let sources = location.pathname === "/" || location.pathname === "/sources" ? everyPage(client.sources.list) : undefined;
+  // The first reader gets the error.
+  sources?.catch(() => {});
+  const takeSources = (): typeof sources => {
+    const taken = sources;
+    sources = undefined;
+    return taken;
+  };
+  const { read_only: isReadOnly, key_name: keyName, version } = await client.page.session();
+  return { client, key, isReadOnly, keyName, version, takeSources };
+}
+
+function clientOf(key: string): Client {
+  return createClient({ baseUrl: location.origin, key });
+}
