@@ -1,6 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/component/saved-component.ts";
+import { accountIdOf } from "../../domain/props/app-prop.ts";
 import { dataStoresOf } from "../../domain/props/declared-props.ts";
 import type { WorkflowBinding } from "../../domain/workflow/binding.ts";
 import { type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
@@ -11,6 +12,13 @@ export interface WorkflowPlan {
   readonly code: SavedComponent;
   readonly workflow: Workflow;
   readonly steps: ReadonlyMap<string, SavedComponent>;
+}
+
+/** An account that the file names, and the steps that use it. */
+export interface NamedAccount {
+  readonly id: string;
+  readonly app: string;
+  readonly steps: readonly string[];
 }
 
 type PlanStore = Pick<ComponentStore, "getComponent"> & Pick<WorkflowStore, "stepComponents">;
@@ -32,4 +40,17 @@ export function dataStoresIn({ workflow, steps }: WorkflowPlan, { stores }: Pick
     step.kind === "code" ? dataStoresOf(steps.get(step.namespace)?.definition.props ?? [], step.props) : [],
   );
   return given.map((name) => stores[name] ?? name);
+}
+
+export function accountsIn({ workflow, steps }: WorkflowPlan): readonly NamedAccount[] {
+  const found = new Map<string, NamedAccount>();
+  for (const step of everyStep(workflow.steps)) {
+    if (step.kind !== "code") continue;
+    for (const prop of steps.get(step.namespace)?.definition.props ?? []) {
+      const id = prop.kind === "app" ? accountIdOf(step.props[prop.name]) : undefined;
+      if (prop.kind !== "app" || id === undefined) continue;
+      found.set(id, { id, app: prop.app, steps: [...(found.get(id)?.steps ?? []), step.namespace] });
+    }
+  }
+  return [...found.values()];
 }

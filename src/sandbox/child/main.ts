@@ -10,7 +10,7 @@ import { DOOR_FILE, DOOR_WORD } from "../network/door-protocol.ts";
 import { INSPECTOR_FD, INSPECTOR_WORD } from "../channel/inspector-channel.ts";
 import { MessagePipe } from "../channel/message-pipe.ts";
 import { PROTOCOL, type ToChild, type ToHost } from "../channel/protocol.ts";
-import { WARM_UP_FILE } from "../snapshot/warm-up-component.ts";
+import { WARM_UP_FILE } from "../channel/warm-up-component.ts";
 import { ComponentHost } from "./component/component-host.ts";
 import { captureOutput, hideCallsInPromises } from "./node/console.ts";
 import { refuseLocalSockets } from "./ways-out/local-sockets.ts";
@@ -21,7 +21,7 @@ import { answerForMissingFiles } from "./node/missing-files.ts";
 import { goOnWithoutHooks, offerOldBinding } from "./node/old-ways.ts";
 import { showParents } from "./node/parent-folders.ts";
 import { rehearse } from "./rehearsal.ts";
-import { redirectTmp } from "./node/tmp-folder.ts";
+import { redirectTmp } from "./component/tmp-folder.ts";
 import { writeThrough } from "./node/write-through.ts";
 
 /** Loading these modules takes a quarter of the load time of most packages with network access. */
@@ -127,7 +127,7 @@ class ComponentProcess {
         return;
       case "host:load":
         this.#isTaken = true;
-        if (message.isCutOff === true) (await import("./ways-out/third-parties.ts")).cutOff();
+        if (message.isCutOff === true) (await import("./component/third-parties.ts")).cutOff();
         Object.assign(process.env, message.env);
         defineModuleGlobals(message.url);
         if (message.platformApi !== undefined) leadPlatformCallsTo(message.platformApi, message.url);

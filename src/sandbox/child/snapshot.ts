@@ -7,7 +7,7 @@ import { startupSnapshot } from "node:v8";
 import { compileFunction } from "node:vm";
 import { MessagePipe } from "../channel/message-pipe.ts";
 import type { ToHost } from "../channel/protocol.ts";
-import { WARM_UP_COMPONENT } from "../snapshot/warm-up-component.ts";
+import { WARM_UP_COMPONENT } from "../channel/warm-up-component.ts";
 import { currentCall } from "./component/call.ts";
 import { begin } from "./main.ts";
 import { rehearse } from "./rehearsal.ts";

@@ -18,7 +18,7 @@ import { INSPECTOR_FD, INSPECTOR_WORD, InspectorChannel } from "../channel/inspe
 import { removeFolder } from "../../system/home/remove-folder.ts";
 import { readToHost } from "../channel/read-message.ts";
 import { MEMORY_WORD, ONE_TMP_WORD, PROGRAMS_WORD, PROTOCOL, type ToChild, type ToHost } from "../channel/protocol.ts";
-import { WARM_UP_COMPONENT, WARM_UP_FILE } from "../snapshot/warm-up-component.ts";
+import { WARM_UP_COMPONENT, WARM_UP_FILE } from "../channel/warm-up-component.ts";
 
 /** Runs an entry that implements the protocol, in place of Node. */
 export interface Interpreter extends OtherProgram {

@@ -25,7 +25,7 @@ import { readableRows } from "./rows/readable-rows.ts";
 import { StoredCommit, travellingAddendum, travellingAttempt, travellingRun } from "./rows/travelling.ts";
 import { stepRecordOf, workflowRunOf } from "./rows/rows.ts";
 import { travellingBegin, travellingChange, travellingRecord } from "./rows/travelling-steps.ts";
-import { backlogReads } from "./tables/usage.ts";
+import { backlogReads } from "./file/usage.ts";
 import { watchDamage } from "./file/watch-damage.ts";
 import { workflowReads } from "./tables/workflow-reads.ts";
 import { WriterClient, type WriterSettings } from "./writing/writer-client.ts";

@@ -1,16 +1,8 @@
 import type { Account } from "../../../domain/account/account.ts";
 import { MAIL_ACCOUNT } from "../../../domain/account/mail.ts";
 import { PdError } from "../../../domain/errors.ts";
-import { accountIdOf } from "../../../domain/props/app-prop.ts";
-import { everyStep } from "../../../domain/workflow/workflow.ts";
 import { WORKFLOW_FILE } from "./build-workflow.ts";
-import type { WorkflowPlan } from "../plan.ts";
-
-interface NamedAccount {
-  readonly id: string;
-  readonly app: string;
-  readonly steps: readonly string[];
-}
+import { type NamedAccount, type WorkflowPlan, accountsIn } from "../plan.ts";
 
 export interface BoundAccounts {
   /** Id in the file → account here. Contains only ids that differ. */
@@ -43,17 +35,4 @@ export function bindAccounts(plan: WorkflowPlan, { given, known }: { given: Read
     fix: `Map it with --account ${id}=<name>, or connect one: pd accounts connect ${app}`,
     details: { accounts: missing },
   });
-}
-
-export function accountsIn({ workflow, steps }: WorkflowPlan): readonly NamedAccount[] {
-  const found = new Map<string, NamedAccount>();
-  for (const step of everyStep(workflow.steps)) {
-    if (step.kind !== "code") continue;
-    for (const prop of steps.get(step.namespace)?.definition.props ?? []) {
-      const id = prop.kind === "app" ? accountIdOf(step.props[prop.name]) : undefined;
-      if (prop.kind !== "app" || id === undefined) continue;
-      found.set(id, { id, app: prop.app, steps: [...(found.get(id)?.steps ?? []), step.namespace] });
-    }
-  }
-  return [...found.values()];
 }

@@ -1,3 +1,4 @@
+import { accountsIn } from "../plan.ts";
 import type { PdError } from "../../../domain/errors.ts";
 import type { Origin } from "../../../domain/component/saved-component.ts";
 import { variablesRead } from "../../../domain/component/variables-read.ts";
@@ -5,7 +6,6 @@ import { memoryNotes } from "../../../domain/workflow/memory-wish.ts";
 import type { WorkflowTrigger } from "../../../domain/workflow/workflow.ts";
 import { everyStep } from "../../../domain/workflow/workflow.ts";
 import { MAIL_ACCOUNT } from "../../../domain/account/mail.ts";
-import { accountsIn } from "./bind-accounts.ts";
 import { storesIn } from "./bind-stores.ts";
 import { type BuildWishes, type WorkflowBuildPorts, WORKFLOW_FILE, buildWorkflow } from "./build-workflow.ts";
 

@@ -45,7 +45,7 @@ export async function callAction(
   const files = new FileStore(call.id);
   const reading = new Set<Promise<HttpResponse>>();
   const { thirdParties: wishes } = method;
-  const watched = wishes === undefined ? undefined : (await import("../ways-out/third-parties.ts")).watchThirdParties(call, wishes);
+  const watched = wishes === undefined ? undefined : (await import("./third-parties.ts")).watchThirdParties(call, wishes);
   try {
     const run = methodOf(component, "run", false);
     const returned: unknown = await run?.call(instance, { steps: method.steps, $: toolsFor(report, { call, files, reading, context: method.context }) });

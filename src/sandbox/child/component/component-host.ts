@@ -13,7 +13,7 @@ import { threw } from "./failure.ts";
 import { addProps, buildInstance, methodOf } from "./instance.ts";
 import { callOptions, eventNames } from "./options.ts";
 import { jsonText, State } from "./state.ts";
-import { temporaryFolderFor } from "../node/tmp-folder.ts";
+import { temporaryFolderFor } from "./tmp-folder.ts";
 import { compileFunction } from "node:vm";
 
 type LoadMessage = Extract<ToChild, { type: "host:load" }>;
@@ -125,7 +125,7 @@ export class ComponentHost {
   async #run(message: HostCall): Promise<void> {
     const call = new Call(message.id, this.#callHost, { isQuestion: QUESTIONS.has(message.method.kind) });
     this.#calls.set(call.id, call);
-    if (message.asksHost === true) (await import("../ways-out/third-parties.ts")).askHost(call);
+    if (message.asksHost === true) (await import("./third-parties.ts")).askHost(call);
     if (message.nowMs !== undefined) giveTime(call, message.nowMs);
     const outcome = await currentCall.run(call, () =>
       message.files === undefined ? this.#callMethod(message, call) : this.#callWithFiles(message, call, message.files),
@@ -164,7 +164,7 @@ export class ComponentHost {
   }
 
   async #callWithFiles(message: HostCall, call: Call, { isEmpty }: NonNullable<HostCall["files"]>): Promise<CallEnd> {
-    const { RunFolder } = await import("../node/run-folder.ts");
+    const { RunFolder } = await import("./run-folder.ts");
     const folder = new RunFolder(temporaryFolderFor(call.id), { isEmpty, ask: (request) => call.ask(request) });
     try {
       await folder.fetch();

@@ -24,7 +24,7 @@ import { type WorkflowLimits, bindingOf } from "../../../domain/workflow/binding
 import type { StepRecord, WorkflowRun } from "../../../domain/workflow/run.ts";
 import { type CodeStep, type Step, type WorkflowTrigger, innerLists } from "../../../domain/workflow/workflow.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { accountsIn } from "../../../engine/workflows/deploying/bind-accounts.ts";
+import { accountsIn } from "../../../engine/workflows/plan.ts";
 import { storesIn } from "../../../engine/workflows/deploying/bind-stores.ts";
 import { LiveWorkflow } from "../../../engine/workflows/running/live-workflow.ts";
 import type { UnreadableWorkflow } from "../../../engine/workflows/unreadable-workflows.ts";

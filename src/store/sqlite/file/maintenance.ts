@@ -5,7 +5,7 @@ import { driverName, openDatabase } from "../../../database/database.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import type { KindUsage } from "../../../domain/health/usage.ts";
 import { damageOf, isDamage } from "./open.ts";
-import { usageOf } from "../tables/usage.ts";
+import { usageOf } from "./usage.ts";
 
 export type MaintenanceTask = { readonly task: "check" } | { readonly task: "usage" } | { readonly task: "copy"; readonly target: string };
 

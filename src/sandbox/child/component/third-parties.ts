@@ -6,7 +6,7 @@ import { FetchInterceptor } from "@mswjs/interceptors/fetch";
 import type { Exchange, OutsideAnswer, OutsideRequest, ThirdParties } from "../../../domain/run/exchange.ts";
 import { MOST_RECORDED_BYTES } from "../../../domain/run/exchange.ts";
 import { isRecord } from "../../../domain/text/json.ts";
-import { type Call, currentCall } from "../component/call.ts";
+import { type Call, currentCall } from "./call.ts";
 
 /** Requests of one call: recorded, or answered from a recording. */
 export class CallExchanges {

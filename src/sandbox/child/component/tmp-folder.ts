@@ -5,8 +5,8 @@ import { dirname, join, normalize } from "node:path";
 import type { InvocationId } from "../../../domain/ids.ts";
 import { isRecord } from "../../../domain/text/json.ts";
 import { ONE_TMP_WORD } from "../../channel/protocol.ts";
-import { currentCall } from "../component/call.ts";
-import { type Callable, textOf, wrap } from "./file-functions.ts";
+import { currentCall } from "./call.ts";
+import { type Callable, textOf, wrap } from "../node/file-functions.ts";
 
 type Led = (path: unknown) => unknown;
 
