@@ -175,7 +175,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   handler = endpointListener(engine, { ...endpointSettings(settings), log, endpointUrl });
   const started = startedNow(endpoints.url, version);
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
-  metrics.watch({ sources: () => engine.newestSources().length, processes: () => engine.processes.count });
+  metrics.watch({ sources: () => engine.sources.list().length, processes: () => engine.processes.count });
   const facts = serverFacts({ engine, store, metrics, health, record, home, keyPlace, enclosure, retention: retentionOf(settings) });
   const drafts = join(home, "backups");
   dropDrafts(drafts);

@@ -76,7 +76,7 @@ function statusOf({ engine, health, record, home, keyPlace, enclosure: { kind, n
     home,
     secret_key: keyPlace,
     database: driverName(),
-    sources: engine.newestSources().length,
+    sources: engine.sources.list().length,
     processes: engine.processes.count,
     sandbox: kind,
     component_network: network,
@@ -88,7 +88,7 @@ function statusOf({ engine, health, record, home, keyPlace, enclosure: { kind, n
 async function figuresOf({ engine, store, metrics, home }: Parts): Promise<FiguresRecord> {
   const totals = metrics.totals();
   const [size, backlog] = await Promise.all([databaseSize(home), store.backlog()]);
-  const { running, waiting } = engine.load;
+  const { running, waiting } = engine.sources.load;
   return {
     at_ms: systemClock.now(),
     ...totals,

@@ -185,16 +185,20 @@ describe("a room of the program", () => {
 
   const forbidden = ROOMS.flatMap((from) => ROOMS.filter((to) => to !== from && !mayImport(from, to)).map((to) => [from, to] as const));
 
-  it.each(forbidden)("%s may not import from %s", (from, to) => {
-    const [path, target] = [from.endsWith(".ts") ? from : `${from}/some.ts`, to.endsWith(".ts") ? to : `${to}/other.ts`];
-    const up = "../".repeat(path.split("/").length - 1) || "./";
-    for (const text of [
-      `import { a } from "${up}${target}";`,
-      `import type { A } from "${up}${target}";`,
-      `const a = await import("${up}${target}");`,
-      `export * from "${up}${target}";`,
-    ])
-      expect(forbiddenImports(path, text)).toEqual([`${path} → ${target}`]);
+  it("is refused every other import, in each form of an import", () => {
+    const found = forbidden.flatMap(([from, to]) => {
+      const [path, target] = [from.endsWith(".ts") ? from : `${from}/some.ts`, to.endsWith(".ts") ? to : `${to}/other.ts`];
+      const up = "../".repeat(path.split("/").length - 1) || "./";
+      const forms = [
+        `import { a } from "${up}${target}";`,
+        `import type { A } from "${up}${target}";`,
+        `const a = await import("${up}${target}");`,
+        `export * from "${up}${target}";`,
+      ];
+      return forms.filter((text) => forbiddenImports(path, text).join() !== `${path} → ${target}`);
+    });
+    expect(found).toEqual([]);
+    expect(forbidden.length).toBeGreaterThan(1000);
   });
 
   it("that is pure imports nothing of Node", () => {

@@ -53,7 +53,7 @@ async function answer(
   // Link checkers send HEAD, which must not resume a run.
   if (token !== undefined && request.method !== "GET" && request.method !== "POST")
     return send(response, 405, { error: "Use GET or POST", code: "PD_BAD_INPUT" });
-  const isWanted = token === undefined ? engine.hasEndpoint(address.key) : await engine.workflows.awaits(token);
+  const isWanted = token === undefined ? engine.endpoints.has(address.key) : await engine.workflows.awaits(token);
   if (!isWanted) {
     if (!request.complete) response.setHeader("connection", "close");
     return send(response, 404, token === undefined ? NO_ENDPOINT : NOTHING_WAITS);
@@ -73,7 +73,7 @@ async function answer(
     const isDone = await (address.key === RESUME ? engine.workflows.resume(token, trigger) : engine.workflows.cancelBy(token));
     return isDone ? send(response, 200, { status: address.key === RESUME ? "resumed" : "cancelled" }) : send(response, 404, NOTHING_WAITS);
   }
-  const result = await engine.accept(address.key, trigger);
+  const result = await engine.endpoints.accept(address.key, trigger);
   if (result === undefined) return send(response, 404, NO_ENDPOINT);
   await write(response, result);
 }

@@ -88,7 +88,7 @@ describe("a source that nobody has called since the start", () => {
     const settings = readSettings({ flags: { home, port: "0", endpointPort: "0", keyringUse: "never", sandboxUse: "belt" }, environment: {}, file: {} });
     const runtime = await startRuntime(settings, silentLog, { plugs: { store, runner } });
     onTestFinished(() => runtime[Symbol.asyncDispose]());
-    const live = runtime.engine.find(id);
+    const live = runtime.engine.sources.find(id);
     expect([live.isWarm, live.idleMs, live.load]).toEqual([false, undefined, { running: 0, waiting: 0 }]);
     await live.stop();
     expect(live.isWarm).toBe(false);

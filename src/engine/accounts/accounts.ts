@@ -10,6 +10,9 @@ import type { JsonObject } from "../../domain/text/json.ts";
 import { knownApp, withDefaults } from "../../domain/account/known-app.ts";
 import { TOKEN_FIELDS } from "../../domain/account/oauth.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
+import { type AccountTest, type PublishedAnswer, testAccount } from "./account-test.ts";
+import type { Prober } from "../../ports/prober.ts";
+import type { AppProbe } from "../../domain/account/known-app.ts";
 import { isAppSlug } from "../../domain/component/registry.ts";
 import type { AccountStore } from "../../ports/stores/account-store.ts";
 
@@ -27,6 +30,9 @@ export interface AccountPorts {
   readonly credentials: Credentials;
   /** Slugs of workflows. */
   readonly workflowsWith: (id: string) => Promise<readonly string[]>;
+  readonly prober: Prober;
+  /** Asks published components of the account's app. Undefined when none can be asked. */
+  readonly askPublished: (account: AccountContent) => Promise<PublishedAnswer | undefined>;
 }
 
 export class Accounts {
@@ -34,6 +40,11 @@ export class Accounts {
 
   constructor(ports: AccountPorts) {
     this.#ports = ports;
+  }
+
+  /** Throws PD_ACCOUNT_NOT_FOUND, PD_BAD_INPUT. */
+  async test(idOrName: string, probe: AppProbe | undefined): Promise<AccountTest> {
+    return testAccount(this.#ports, await this.find(idOrName), probe);
   }
 
   async list(app: string | undefined): Promise<readonly Account[]> {

@@ -3,8 +3,9 @@ import { fieldsRead, fieldsReadOf } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type AppField, type KnownApp, knownApp, knownApps } from "../../domain/account/known-app.ts";
 import { appOfKey, isAppSlug } from "../../domain/component/registry.ts";
-import type { ComponentCode } from "../../domain/component/saved-component.ts";
+import type { ComponentCode, SavedComponent } from "../../domain/component/saved-component.ts";
 import { isSecretField } from "../../domain/account/secrets.ts";
+import { type CodeInput, type CodePorts, resolveCode } from "../code/build-component.ts";
 import type { Registries } from "../code/registries.ts";
 
 export interface App extends KnownApp {
@@ -13,11 +14,13 @@ export interface App extends KnownApp {
   readonly auth: "oauth" | "keys" | undefined;
 }
 
+type AppPorts = CodePorts & { readonly store: Pick<ComponentStore, "listComponents"> };
+
 export class Apps {
-  readonly #ports: { readonly store: Pick<ComponentStore, "listComponents"> };
+  readonly #ports: AppPorts;
   readonly #registries: Registries;
 
-  constructor(ports: { readonly store: Pick<ComponentStore, "listComponents"> }, registries: Registries) {
+  constructor(ports: AppPorts, registries: Registries) {
     this.#ports = ports;
     this.#registries = registries;
   }
@@ -36,6 +39,10 @@ export class Apps {
     const own = user === undefined ? [] : fieldsReadOf(slug, [user.text, ...Object.values(user.files)]);
     const fields = new Set([...own, ...(await this.#publishedFields(slug))]);
     return fields.size === 0 && !(await this.#used()).includes(slug) ? undefined : learnedApp(slug, [...fields], own);
+  }
+
+  async ofComponent(slug: string, code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent }): Promise<App | undefined> {
+    return this.find(slug, code.kind === "saved" ? code.component.code : (await resolveCode(this.#ports, code)).code);
   }
 
   async #used(): Promise<readonly string[]> {

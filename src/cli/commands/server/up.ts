@@ -88,7 +88,7 @@ function tellRuns(cli: CliContext, { engine }: Runtime, out: Output): void {
 /** A deleted source or workflow is shown by its id. */
 function nameOf(engine: Runtime["engine"], id: DeployedId): string {
   try {
-    return engine.findDeployed(id, "name").slug;
+    return engine.deployed.find(id, "name").slug;
   } catch (error) {
     if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
     return id;

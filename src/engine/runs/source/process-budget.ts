@@ -10,14 +10,14 @@ export type Evict = () => boolean;
 
 /** At the limit, callers wait in order until a process ends, and the process that has been idle longest is ended. */
 export class ProcessBudget {
-  readonly #most: number;
+  readonly most: number;
   readonly #evict: Evict;
   #waiting: Waiter[] = [];
   #refusal: PdError | undefined;
   #count = 0;
 
   constructor(most: number, evict: Evict) {
-    this.#most = most;
+    this.most = most;
     this.#evict = evict;
   }
 
@@ -31,7 +31,7 @@ export class ProcessBudget {
 
   /** True above half of the limit. An idle process should then end at once. */
   get isTight(): boolean {
-    return this.#count > this.#most / 2;
+    return this.#count > this.most / 2;
   }
 
   /**
@@ -40,7 +40,7 @@ export class ProcessBudget {
    */
   enter(isUrgent: boolean): Promise<void> | undefined {
     if (this.#refusal !== undefined) throw this.#refusal;
-    if (isUrgent || (this.#count < this.#most && this.#waiting.length === 0)) {
+    if (isUrgent || (this.#count < this.most && this.#waiting.length === 0)) {
       this.#count++;
       return undefined;
     }
@@ -50,7 +50,7 @@ export class ProcessBudget {
   }
 
   leave(): void {
-    const next = this.#count <= this.#most ? this.#waiting.shift() : undefined;
+    const next = this.#count <= this.most ? this.#waiting.shift() : undefined;
     if (next === undefined) this.#count--;
     else next.begin();
     if (this.#waiting.length > 0) this.#evict();

@@ -20,7 +20,7 @@ export function appRoutes(engine: Engine): readonly Route[] {
       return { data: appRecord(app) };
     }),
     route(components.app, async ({ params }) => {
-      const app = await engine.appOfComponent(params.app, await requiredCode(engine, params, "look up an app"));
+      const app = await engine.apps.ofComponent(params.app, await requiredCode(engine, params, "look up an app"));
       if (app === undefined) throw notFound(params.app);
       return { data: appRecord(app) };
     }),

@@ -23,7 +23,7 @@ export function connectedAccountRoutes(engine: Engine): readonly Route[] {
     }),
     route(calls.delete, async ({ params, part }) => ({ data: { id: (await accounts.delete(part("id"), params.force)).id, deleted: true } })),
     route(calls.test, async ({ params: { url, headers }, part }) => {
-      const { verdict, asked, reason } = await engine.testAccount(part("id"), url === undefined ? undefined : { url, headers });
+      const { verdict, asked, reason } = await engine.accounts.test(part("id"), url === undefined ? undefined : { url, headers });
       return { data: { verdict, reason, asked } };
     }),
   ];

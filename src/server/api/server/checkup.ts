@@ -22,7 +22,7 @@ export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" 
 }
 
 async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "workflows" | "accounts" | "webhooks" | "circle" | "registries">> {
-  const all = engine.newestSources();
+  const all = engine.sources.list();
   const broken = new Map(all.flatMap((live) => brokenSource(live).map((found) => [live, found] as const)));
   const sources = all.filter((live) => !broken.has(live));
   const [problems, outcomes, workflows, accounts, webhooks, subscriptions, registries] = await Promise.all([

@@ -18,13 +18,13 @@ type Imported = z.output<typeof sources.import.params>;
 export function transferRoutes(engine: Engine): readonly Route[] {
   return [
     route(sources.export, async ({ params, part }) => ({
-      data: exportRecord(await engine.export(engine.find(part("id"), "export source"), params)),
+      data: exportRecord(await engine.sources.export(engine.sources.find(part("id"), "export source"), params)),
     })),
     route(sources.import, async ({ params, caller }) => {
       const { slug, name, active, component, packages, configured_props: props, env, max_concurrency: maxConcurrency, allow_run: allowsPrograms } = params;
       const { path, code: entry, files, imports } = component;
       const code = { kind: "code", code: { ...checkCode({ path, text: entry, files }), ...checkedImports(engine, imports) }, lock: packages } as const;
-      const live = await engine.importSource({
+      const live = await engine.sources.import({
         slug,
         name,
         active,

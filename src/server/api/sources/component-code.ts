@@ -54,7 +54,7 @@ function importsOf(engine: Engine, { component_imports }: CodeParams): { imports
 /** An empty list removes the imports. Without a list, an update keeps them. Throws PD_BAD_INPUT when the server does not allow imports. */
 export function checkedImports(engine: Engine, given: readonly z.output<typeof codeFiles>[] | undefined): { imports?: readonly ComponentCode[] } {
   if (given === undefined) return {};
-  if (given.length > 0 && !engine.allowsImports)
+  if (given.length > 0 && !engine.settings.allowsImports)
     throw new PdError("PD_BAD_INPUT", "Cannot load other modules before the component: this shared server does not allow it", {
       fix: "Start it with --allow-imports true",
     });

@@ -60,7 +60,7 @@ function valuesOf(
   { configured_props: given, source_id: id }: Pick<z.output<typeof components.props.params>, "configured_props" | "source_id">,
 ): GivenValues {
   if (id === undefined) return { given };
-  const { source, definition } = engine.find(id, "configure source");
+  const { source, definition } = engine.sources.find(id, "configure source");
   return { given, kept: source.configured, keptFor: withDynamicProps(definition.props, source.dynamicProps), followsDefaults: true };
 }
 

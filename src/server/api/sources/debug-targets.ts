@@ -18,10 +18,10 @@ export interface DebugTarget {
 
 /** Throws PD_SOURCE_NOT_FOUND, PD_AMBIGUOUS, PD_CONFLICT. */
 export function deployedTarget(engine: Engine, word: string): DebugTarget {
-  const { id } = engine.findDeployed(word, "debug");
+  const { id } = engine.deployed.find(word, "debug");
   if (!isWorkflowId(id)) {
-    const live = engine.find(id, "debug");
-    return targetOf(live, { gone: live.killed, debug: (link) => engine.debug(live, link) });
+    const live = engine.sources.find(id, "debug");
+    return targetOf(live, { gone: live.killed, debug: (link) => engine.sources.debug(live, link) });
   }
   const live = engine.workflows.find(id, "debug");
   return targetOf(live, { gone: live.gone, debug: (link) => engine.workflows.debug(live, link) });

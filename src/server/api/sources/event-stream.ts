@@ -25,7 +25,7 @@ export function streamRoutes(engine: Engine): Hono {
   const app = new Hono();
   const frames = new EventFrames();
   const emitted = (context: Context): Promise<Response> => {
-    const { id } = engine.findDeployed(context.req.param("id") ?? "", "stream events of");
+    const { id } = engine.deployed.find(context.req.param("id") ?? "", "stream events of");
     const last = context.req.header("last-event-id") ?? context.req.query("last_event_id");
     const after = last === undefined ? undefined : seqOf(last);
     return stream(context, async (signal) => {
@@ -37,7 +37,7 @@ export function streamRoutes(engine: Engine): Hono {
   app.get("/sse/dc/:id/emits", emitted);
   app.get("/sources/:id/sse", emitted);
   app.get("/sse/dc/:id/observations", (context) => {
-    const { id } = engine.findDeployed(context.req.param("id"), "stream logs of");
+    const { id } = engine.deployed.find(context.req.param("id"), "stream logs of");
     return stream(context, async (signal) => ({
       frames: framesOf(engine.feed.observations(id, signal), (one) => [frameOf({ data: JSON.stringify(observationRecord(one)) })]),
     }));

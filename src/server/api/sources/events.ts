@@ -21,7 +21,7 @@ export function eventRoutes(engine: Engine): readonly Route[] {
   return [
     route(events.list, async ({ params, part }) => {
       const { limit, before, after, event_name: name, expand } = params;
-      const { id } = engine.findDeployed(part("id"), "read events of");
+      const { id } = engine.deployed.find(part("id"), "read events of");
       if (name === "$errors" || name === "$logs") return channelPage(engine, { id, name, limit });
       const channelName = name === undefined ? {} : { channel: name };
       // The list is newest first, so `after` asks for older events. With `before`, the events next to the cursor are shown.
@@ -36,21 +36,21 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       );
     }),
     route(events.get, async ({ part }) => {
-      const { id, slug } = engine.findDeployed(part("id"), "read an event of");
+      const { id, slug } = engine.deployed.find(part("id"), "read an event of");
       const seq = seqOf(part("event_id"));
       const [found] = await engine.events.list(id, { limit: 1, beforeSeq: seq + 1, afterSeq: seq - 1 });
       if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show event ${part("event_id")} of ${slug}: it was deleted or never existed`);
       return { data: eventRecord(id, found, true) };
     }),
     route(events.emit, async ({ part }) => {
-      const { id } = engine.findDeployed(part("id"), "emit an event of");
+      const { id } = engine.deployed.find(part("id"), "emit an event of");
       return { data: eventRecord(id, await engine.events.emitAgain(id, seqOf(part("event_id"))), true) };
     }),
     route(events.errors, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$errors", limit: params.limit })),
     route(events.logs, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$logs", limit: params.limit })),
     route(events.delete, async ({ params, part }) => {
       const { start_id: start, end_id: end, event_name: name } = params;
-      const { id } = engine.findDeployed(part("id"), "delete events of", true);
+      const { id } = engine.deployed.find(part("id"), "delete events of", true);
       const range = { ...(start && { fromSeq: seqOf(start) }), ...(end && { toSeq: seqOf(end) }) };
       if (name === INBOUND) await engine.events.deletePostponed(id, range);
       else await engine.events.delete(id, { ...range, ...(name === undefined ? {} : { channel: name }) });
@@ -68,7 +68,7 @@ async function channelPage(
   engine: Engine,
   { id: idOrSlug, name, limit }: { id: string; name: "$errors" | "$logs"; limit: number },
 ): Promise<Page<EventRecord>> {
-  const { id } = engine.findDeployed(idOrSlug, `read ${name} of`);
+  const { id } = engine.deployed.find(idOrSlug, `read ${name} of`);
   const wanted = Math.min(limit, LAST);
   const records = name === "$errors" ? await errorRecords(engine, id, wanted) : await logRecords(engine, id, wanted);
   return pageBy(records, records.length);

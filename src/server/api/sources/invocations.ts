@@ -10,17 +10,17 @@ const { invocations } = api;
 export function invocationRoutes(engine: Engine): readonly Route[] {
   return [
     route(invocations.list, async ({ params: { limit, before }, part }) => {
-      const { id } = engine.findDeployed(part("id"), "read invocations of");
+      const { id } = engine.deployed.find(part("id"), "read invocations of");
       const found = await engine.history.invocations(id, { limit, ...(before === undefined ? {} : { before }) });
       return { data: found.map((invocation) => invocationRecord(invocation)) };
     }),
     route(invocations.observations, async ({ params: { limit }, part }) => {
-      const { id } = engine.findDeployed(part("id"), "read logs of");
+      const { id } = engine.deployed.find(part("id"), "read logs of");
       const triggers = isWorkflowId(id) ? engine.workflows.triggersOf({ id }).map(({ outline }) => outline.id) : [];
       return { data: (await engine.history.observationsWith(id, triggers, limit)).map(observationRecord) };
     }),
     route(invocations.instants, async ({ params: { limit }, part }) => {
-      const { id } = engine.findDeployed(part("id"), "read timers of");
+      const { id } = engine.deployed.find(part("id"), "read timers of");
       return { data: (await engine.history.instants(id, limit)).map(instantRecord) };
     }),
     route(invocations.get, async ({ part }) => {

@@ -25,13 +25,13 @@ const MOST_AT_ONCE = 200;
 
 export function sourceRoutes(engine: Engine): readonly Route[] {
   const list = (params: z.output<typeof pageParams>) =>
-    pageOf(engine.newestSources(), params, { idOf: ({ outline }) => outline.id, records: (shown) => liveRecords(engine, shown) });
+    pageOf(engine.sources.list(), params, { idOf: ({ outline }) => outline.id, records: (shown) => liveRecords(engine, shown) });
   return [
     route(sources.list, ({ params }) => list(params)),
     route(sources.listOfOrg, ({ params }) => list(params)),
     route(sources.deploy, async ({ params, progress }) => {
       const { name, configured_props: props = {}, env = {}, active, max_concurrency: most, allow_run: allowsPrograms } = params;
-      const live = await engine.deploy({
+      const live = await engine.sources.deploy({
         code: await requiredCode(engine, params, "deploy"),
         props,
         env,
@@ -44,7 +44,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       });
       return { data: { ...(await liveRecord(engine, live)), callback_observations: await hookLines(engine, live) } };
     }),
-    route(sources.get, async ({ part }) => ({ data: await liveRecord(engine, engine.find(part("id"))) })),
+    route(sources.get, async ({ part }) => ({ data: await liveRecord(engine, engine.sources.find(part("id"))) })),
     route(sources.update, async ({ params, part, progress, caller }) => {
       const { name, configured_props: props, env, active, max_concurrency: maxConcurrency, allow_run: allowsPrograms } = params;
       const code = await givenCode(engine, params);
@@ -62,11 +62,11 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         isForced: params.force === true,
         isForeign: isForeign(caller()),
       };
-      const live = engine.find(part("id"), "update source");
-      return { data: await liveRecord(engine, await engine.update(live, change)) };
+      const live = engine.sources.find(part("id"), "update source");
+      return { data: await liveRecord(engine, await engine.sources.update(live, change)) };
     }),
     route(sources.activity, async ({ params: { ids } }) => ({
-      data: (await engine.activityOf(ids.split(",").slice(0, MOST_AT_ONCE))).map(({ sourceId, events, calls, memoryBytes }) => ({
+      data: (await engine.sources.activityOf(ids.split(",").slice(0, MOST_AT_ONCE))).map(({ sourceId, events, calls, memoryBytes }) => ({
         source_id: sourceId,
         events: [...events],
         ...(memoryBytes === undefined ? {} : { memory_bytes: memoryBytes }),
@@ -74,18 +74,18 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       })),
     })),
     route(sources.delete, async ({ params, part }) => {
-      const live = engine.find(part("id"), "delete source", true);
-      await engine.delete(live, params.force === true);
+      const live = engine.sources.find(part("id"), "delete source", true);
+      await engine.sources.delete(live, params.force === true);
       return { data: { id: live.outline.id, deleted: true } };
     }),
     route(sources.run, async ({ params, part }) => {
-      const live = engine.find(part("id"), "run source");
-      const { invocation } = await (params.sample === true ? engine.emitSample(live) : engine.run(live, params.event));
+      const live = engine.sources.find(part("id"), "run source");
+      const { invocation } = await (params.sample === true ? engine.sources.emitSample(live) : engine.sources.run(live, params.event));
       return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };
     }),
     route(sources.configure, async ({ params, part }) => {
       const { prop_name: prop, page, prev_context: prevContext, query, configured_props: given } = params;
-      const live = engine.find(part("id"), "configure source");
+      const live = engine.sources.find(part("id"), "configure source");
       const method = { kind: "options", prop, page, prevContext, ...(query === undefined ? {} : { query }) } as const;
       const declared = withDynamicProps(live.definition.props, live.source.dynamicProps);
       const configured = { ...live.source.configured, ...given };
@@ -104,9 +104,9 @@ export async function liveRecord(engine: Engine, live: LiveSource): Promise<Sour
 export async function problemsOf(engine: Engine, shown: readonly LiveSource[], read?: readonly Timer[]): Promise<readonly (readonly string[])[]> {
   const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
   const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
-  const ended = (read ?? (await engine.timersOf(shown))).filter(({ nextAt }) => nextAt === undefined);
+  const ended = (read ?? (await engine.sources.timersOf(shown))).filter(({ nextAt }) => nextAt === undefined);
   // Must follow `timersOf`, which finds unreadable timers.
-  const unreadable = await engine.unreadableTimersOf(shown);
+  const unreadable = await engine.sources.unreadableTimersOf(shown);
   return known.map(({ live: { source }, opened }, index) => {
     const timers = source.active ? ended.filter(({ sourceId }) => sourceId === source.id) : [];
     const ofTimers = timers.map(({ prop, schedule }) => `its prop ${prop} ${overProblem(schedule)}`);
@@ -125,7 +125,7 @@ async function liveRecords(engine: Engine, shown: readonly LiveSource[]): Promis
 }
 
 async function readableRecords(engine: Engine, shown: readonly LiveSource[]): Promise<SourceRecord[]> {
-  const timers = await engine.timersOf(shown);
+  const timers = await engine.sources.timersOf(shown);
   const problems = await problemsOf(engine, shown, timers);
   return shown.map(({ definition, endpoint, provenance, source }, index) =>
     sourceRecord(source, {

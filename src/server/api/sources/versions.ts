@@ -14,14 +14,14 @@ import { liveRecord } from "./sources.ts";
 const { sources } = api;
 
 export function versionRoutes(engine: Engine): readonly Route[] {
-  const recordsOf = async (live: LiveSource): Promise<VersionRecord[]> => versionRecords(await engine.versions.list(live), live.source.version);
+  const recordsOf = async (live: LiveSource): Promise<VersionRecord[]> => versionRecords(await engine.sources.versions.list(live), live.source.version);
   return [
-    route(sources.versions, async ({ part }) => ({ data: await recordsOf(engine.find(part("id"), "list versions of")) })),
+    route(sources.versions, async ({ part }) => ({ data: await recordsOf(engine.sources.find(part("id"), "list versions of")) })),
     route(sources.version, async ({ params: { against }, part }) => {
-      const live = engine.find(part("id"), "show a version of");
-      const { component } = await engine.versions.find(live, numberOf(part("number")));
+      const live = engine.sources.find(part("id"), "show a version of");
+      const { component } = await engine.sources.versions.find(live, numberOf(part("number")));
       const record = (await recordsOf(live)).find(({ number }) => number === numberOf(part("number")));
-      const other = await engine.versions.find(live, against ?? live.source.version);
+      const other = await engine.sources.versions.find(live, against ?? live.source.version);
       if (record === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show version ${part("number")} of ${live.source.slug}: it was just deleted`);
       const files = filesOfCode(component.code);
       const { differenceOf } = await import("../../../domain/text/text-difference.ts");
@@ -37,8 +37,8 @@ export function versionRoutes(engine: Engine): readonly Route[] {
       };
     }),
     route(sources.rollback, async ({ params: { version, force: isForced = false }, part, caller }) => {
-      const live = engine.find(part("id"), "roll back");
-      return { data: await liveRecord(engine, await engine.rollback(live, version, { isForeign: isForeign(caller()), isForced })) };
+      const live = engine.sources.find(part("id"), "roll back");
+      return { data: await liveRecord(engine, await engine.sources.rollback(live, version, { isForeign: isForeign(caller()), isForced })) };
     }),
   ];
 }

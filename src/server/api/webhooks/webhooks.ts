@@ -63,14 +63,14 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
     route(deliveries.retryWebhook, async ({ params, part }) => ({
       data: { retried: await engine.deliveries.retryFailed((await engine.webhooks.find(part("id"))).id, params.since_ms) },
     })),
-    route(deliveries.ofSource, ({ params, part }) => list(engine.findDeployed(part("id"), "read deliveries to").id, params)),
+    route(deliveries.ofSource, ({ params, part }) => list(engine.deployed.find(part("id"), "read deliveries to").id, params)),
     route(deliveries.ofInvocation, async ({ part }) => {
       const invocation = await engine.history.find(part("id"), "list deliveries of");
       const found = await engine.deliveries.of(invocation.sourceId, await engine.history.eventsOf(invocation, MOST_EVENTS));
       return { data: found.map(({ delivery, attempts }) => deliveryRecord(delivery, attempts)) };
     }),
     route(deliveries.retrySource, async ({ params, part }) => {
-      const { id } = engine.findDeployed(part("id"), "deliver to");
+      const { id } = engine.deployed.find(part("id"), "deliver to");
       const retried = params.missed === true ? await engine.deliveries.replayMissed(id) : await engine.deliveries.retryFailed(id, params.since_ms);
       return { data: { retried } };
     }),

@@ -124,7 +124,7 @@ async function foreignIds(engine: Engine, live: LiveWorkflow, plan: WorkflowPlan
     const usedBy = { used_by: ["trigger"] };
     if (trigger.kind === "events") {
       const emitter = ids[index];
-      const there = emitter !== undefined && engine.isDeployed(emitter) ? engine.findDeployed(emitter, "show").slug : undefined;
+      const there = emitter !== undefined && engine.deployed.has(emitter) ? engine.deployed.find(emitter, "show").slug : undefined;
       const isForeign = sources[trigger.emitter] !== undefined || there === undefined;
       return isForeign ? [{ id: trigger.emitter, kind: "source", ...usedBy, ...(there === undefined ? {} : { here: there }) }] : [];
     }
@@ -150,7 +150,7 @@ function deletedEmitters(engine: Engine, live: LiveWorkflow, { workflow }: Workf
   const { triggers: ids } = bindingOf(live.source.configured);
   return workflow.triggers.flatMap((trigger, index) => {
     const id = ids[index];
-    if (trigger.kind !== "events" || id === undefined || engine.isDeployed(id)) return [];
+    if (trigger.kind !== "events" || id === undefined || engine.deployed.has(id)) return [];
     return [`${trigger.emitter}, whose events start its runs, was deleted (${id}): deploy another one and then the workflow again, or map it with --source`];
   });
 }
@@ -158,8 +158,8 @@ function deletedEmitters(engine: Engine, live: LiveWorkflow, { workflow }: Workf
 async function overSchedules(engine: Engine, live: LiveWorkflow): Promise<readonly string[]> {
   if (!live.source.active) return [];
   const triggers = engine.workflows.triggersOf(live);
-  const over = (await engine.timersOf(triggers)).filter(({ nextAt }) => nextAt === undefined);
-  const unreadable = await engine.unreadableTimersOf(triggers);
+  const over = (await engine.sources.timersOf(triggers)).filter(({ nextAt }) => nextAt === undefined);
+  const unreadable = await engine.sources.unreadableTimersOf(triggers);
   return [
     ...over.map(({ schedule }) => `its schedule ${overProblem(schedule)}`),
     ...unreadable.map(
@@ -171,9 +171,9 @@ async function overSchedules(engine: Engine, live: LiveWorkflow): Promise<readon
 async function triggerRecords(engine: Engine, live: LiveWorkflow, { workflow }: WorkflowPlan): Promise<WorkflowTriggerRecord[]> {
   const { triggers: ids } = bindingOf(live.source.configured);
   const own = engine.workflows.triggersOf(live);
-  const timers = await engine.timersOf(own);
+  const timers = await engine.sources.timersOf(own);
   return workflow.triggers.map((trigger, index) => {
-    const id = ids[index] !== undefined && engine.isDeployed(ids[index]) ? ids[index] : undefined;
+    const id = ids[index] !== undefined && engine.deployed.has(ids[index]) ? ids[index] : undefined;
     const found = own.find(({ outline }) => outline.id === id);
     const next = timers.find(({ sourceId }) => sourceId === id)?.nextAt;
     return {

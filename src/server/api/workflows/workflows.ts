@@ -106,7 +106,7 @@ function withoutNulls({ allowsAddons, memoryMb, timeoutSeconds }: ReturnType<typ
   return { allowsAddons, memoryMb: memoryMb ?? undefined, timeoutSeconds: timeoutSeconds ?? undefined };
 }
 
-function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
+function runRoutes({ workflows: kept, settings }: Engine): readonly Route[] {
   const shown = async (id: string) => ({ data: runRecord(await kept.findRun(id), { withEvent: true }) });
   return [
     route(workflows.start, async ({ params, part }) => ({
@@ -128,7 +128,7 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
     route(workflows.run, ({ part }) => shown(part("id"))),
     route(workflows.steps, async ({ part, caller }) => {
       const run = await kept.findRun(part("id"), "list steps of");
-      const addressOf = caller().isReadOnly ? undefined : (name: string, token: string) => endpointUrl(`${name}/${token}`);
+      const addressOf = caller().isReadOnly ? undefined : (name: string, token: string) => settings.endpointUrl(`${name}/${token}`);
       return { data: (await kept.stepsOf(run.id)).map((record) => runStepRecord(record, addressOf)) };
     }),
     route(workflows.rerun, async ({ params: { from, from_changed: isFromChanged = false }, part }) => ({

@@ -1,0 +1,28 @@
+import type { DeployedComponent } from "../domain/source/deployed-component.ts";
+import { isDeployedId } from "../domain/ids.ts";
+import { theNamed } from "../domain/source/named.ts";
+import type { HostedSources } from "./sources/hosted-sources.ts";
+import type { Workflows } from "./workflows/workflows.ts";
+
+/** Sources and workflows together, for what both have: events, runs, deliveries. */
+export class Deployed {
+  readonly #sources: HostedSources;
+  readonly #workflows: Workflows;
+
+  constructor(sources: HostedSources, workflows: Workflows) {
+    this.#sources = sources;
+    this.#workflows = workflows;
+  }
+
+  /** Finds by id, slug or name, or by id and slug alone if `isExact`. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
+  find(word: string, attempted: string, isExact = false): Pick<DeployedComponent, "id" | "slug"> {
+    const source = this.#sources.byIdOrSlug(word);
+    if (source !== undefined) return source.outline;
+    const { live } = theNamed([...this.#workflows.named(), ...this.#sources.named()], word, { attempted, isExact });
+    return "outline" in live ? live.outline : live.source;
+  }
+
+  has(id: string): boolean {
+    return (isDeployedId(id) && this.#sources.byId(id) !== undefined) || this.#workflows.concurrencyOf(id) !== undefined;
+  }
+}
