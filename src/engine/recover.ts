@@ -1,5 +1,5 @@
 import { messageOf } from "../domain/errors.ts";
-import type { StoredSource } from "../domain/source/deployed-component.ts";
+import type { StoredSource } from "../domain/source/stored-source.ts";
 import { type DeployedId, invocationId } from "../domain/ids.ts";
 import type { PendingRequest } from "../ports/stores/run-store.ts";
 import { reactivate } from "./sources/hooks.ts";

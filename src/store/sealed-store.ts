@@ -1,5 +1,6 @@
 import type { Account, AccountContent } from "../domain/account/account.ts";
-import type { DeployedComponent, StoredSource } from "../domain/source/deployed-component.ts";
+import type { DeployedComponent } from "../domain/source/deployed-component.ts";
+import { StoredSource } from "../domain/source/stored-source.ts";
 import { PdError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import { isJsonObject, parseJson } from "../domain/text/json.ts";
@@ -25,8 +26,8 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
     beginDeploy: (source, component, rest) => store.beginDeploy(seals.sealSource(source), component, rest),
     swap: (source, component, rest) => store.swap(seals.sealSource(source), component, rest),
     getSource: async (idOrSlug) => opened(await store.getSource(idOrSlug), (found) => seals.openStored(found)),
-    listSources: async () => (await store.listSources()).map((found) => new OpenedSource(seals, found)),
-    listWorkflows: async () => (await store.listWorkflows()).map((found) => new OpenedSource(seals, found)),
+    listSources: async () => (await store.listSources()).map((found) => seals.openStored(found)),
+    listWorkflows: async () => (await store.listWorkflows()).map((found) => seals.openStored(found)),
     listSourceSecrets: async () => (await store.listSourceSecrets()).map((source) => seals.openSecrets(source)),
     saveWebhook: (webhook) => store.saveWebhook(seals.sealWebhook(webhook)),
     changeWebhook: async (id, change, now) => opened(await store.changeWebhook(id, seals.sealChange(id, change), now), (found) => seals.openWebhook(found)),
@@ -125,31 +126,6 @@ class OpenedSecrets {
   }
 }
 
-class OpenedSource implements StoredSource {
-  readonly #seals: Seals;
-  #stored: StoredSource;
-  #isOpened = false;
-
-  constructor(seals: Seals, sealed: StoredSource) {
-    this.#seals = seals;
-    this.#stored = sealed;
-  }
-
-  get outline(): StoredSource["outline"] {
-    return this.#stored.outline;
-  }
-
-  get source(): DeployedComponent {
-    if (!this.#isOpened) this.#stored = this.#seals.openStored(this.#stored);
-    this.#isOpened = true;
-    return this.#stored.source;
-  }
-
-  get provenance(): StoredSource["provenance"] {
-    return this.#stored.provenance;
-  }
-}
-
 const SECRETS = Symbol("secrets");
 
 type SecretName = "configured" | "setAside" | "env";
@@ -189,8 +165,8 @@ export class Seals {
     };
   }
 
-  openStored({ outline, source, provenance }: StoredSource): StoredSource {
-    return { outline, source: this.openSource(source), provenance };
+  openStored(sealed: StoredSource): StoredSource {
+    return new StoredSource(sealed.outline, { source: () => this.openSource(sealed.source), provenance: () => sealed.provenance });
   }
 
   openSource({ configured, setAside, env, ...rest }: DeployedComponent): DeployedComponent {

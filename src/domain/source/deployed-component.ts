@@ -1,8 +1,6 @@
-import type { ComponentDefinition } from "../component/component.ts";
 import type { DeployedId, SavedId, WorkflowId } from "../ids.ts";
 import type { ConfiguredProps } from "../props/declared-props.ts";
 import type { PropDeclaration } from "../props/kinds.ts";
-import type { Origin, SavedComponent } from "../component/saved-component.ts";
 
 export interface DeployedComponent {
   readonly id: DeployedId;
@@ -31,18 +29,6 @@ export interface DeployedComponent {
   readonly updatedAt: number;
 }
 
-/** Facts about code that do not require loading it. */
-export interface Provenance {
-  readonly declared: ComponentDefinition;
-  readonly origin: Origin;
-  /** Paths of modules that are loaded before the component. */
-  readonly imports: readonly string[];
-}
-
-export function provenanceOf({ definition, origin, code }: Pick<SavedComponent, "definition" | "origin" | "code">): Provenance {
-  return { declared: definition, origin, imports: (code.imports ?? []).map(({ path }) => path) };
-}
-
 /** Kept in memory for every source. */
 export interface SourceOutline extends Pick<DeployedComponent, "id" | "name" | "slug" | "endpointKey" | "version" | "createdAt"> {
   readonly highestVersion: number;
@@ -51,13 +37,6 @@ export interface SourceOutline extends Pick<DeployedComponent, "id" | "name" | "
 
 export function outlineOf({ id, name, slug, endpointKey, version, highestVersion = 0, workflowId, createdAt }: DeployedComponent): SourceOutline {
   return { id, name, slug, endpointKey, version, highestVersion: Math.max(version, highestVersion), workflowId, createdAt };
-}
-
-export interface StoredSource {
-  readonly outline: SourceOutline;
-  /** The state when it was read. Lists create it on first access, because most sources are idle. */
-  readonly source: DeployedComponent;
-  readonly provenance: Provenance;
 }
 
 interface Aged {

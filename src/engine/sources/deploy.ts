@@ -1,5 +1,5 @@
 import type { ChangePorts } from "./change-ports.ts";
-import { type DeployedComponent, outlineOf } from "../../domain/source/deployed-component.ts";
+import type { DeployedComponent } from "../../domain/source/deployed-component.ts";
 import type { DeployedId, TriggerId, WorkflowId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
 import { dataStoresOf } from "../../domain/props/declared-props.ts";
@@ -55,7 +55,7 @@ export async function deploy(ports: ChangePorts, state: Hosting, request: Deploy
     createdAt: now,
     updatedAt: now,
   };
-  const live = new LiveSource(ports, { outline: outlineOf(draft), source: draft });
+  const live = LiveSource.draft(ports, draft);
   await live.keepWarm(async () => {
     const { component, unit } = await load(ports, live, request);
     return state.sources.inTurn(live, () => install(ports, state, { live, component, unit, request }));

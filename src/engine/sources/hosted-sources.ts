@@ -24,7 +24,7 @@ export class HostedSources {
     this.#byId.delete(live.outline.id);
     this.#byEndpoint.delete(live.outline.endpointKey);
     this.#changed();
-    live.isGone = true;
+    live.markGone();
   }
 
   all(): IterableIterator<LiveSource> {

@@ -13,7 +13,7 @@ import { type GivenComponent, type LoadedComponent, loadComponent, requireSource
 import { type DeployRequest, makeDataStores } from "./deploy.ts";
 import { type HookAttempt, callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
 import type { LiveSource } from "../runs/source/live-source.ts";
-import type { HeldCalls } from "../runs/source/machinery.ts";
+import type { UpdateHold } from "../runs/source/running-source.ts";
 import type { Hosting } from "./hosted-sources.ts";
 import { planTimers } from "../timers/plan-timers.ts";
 import { refuseForeignCode } from "./debug.ts";
@@ -69,13 +69,13 @@ export function update(ports: ChangePorts, state: Hosting, { live, request }: { 
 
 /** Calls wait a little for the new code, because a caller has often just saved it. */
 async function toNext(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<NextVersion> {
-  const held = live.holdCalls();
+  const hold = live.holdCalls();
   try {
     const next = await prepare(ports, state, { live, request });
-    await replace(ports, state, { live, next, request, held }).finally(() => state.sources.releaseSlug(next.source.slug));
+    await replace(ports, state, { live, next, request, hold }).finally(() => state.sources.releaseSlug(next.source.slug));
     return next;
   } finally {
-    await held.letGo();
+    hold.release();
   }
 }
 
@@ -233,7 +233,7 @@ function keepingAdditions(code: DeployRequest["code"], { code: { imports, packag
 async function replace(
   ports: ChangePorts,
   state: Hosting,
-  { live, next, request: { carried, progress, isForced = false }, held }: { live: LiveSource; next: NextVersion; request: UpdateRequest; held: HeldCalls },
+  { live, next, request: { carried, progress, isForced = false }, hold }: { live: LiveSource; next: NextVersion; request: UpdateRequest; hold: UpdateHold },
 ): Promise<void> {
   const { store } = ports;
   const { source, component, unit } = next;
@@ -241,7 +241,7 @@ async function replace(
   const wasActive = live.source.active;
   const hasDeactivate = wasActive && live.definition.hooks.includes("deactivate");
   // A hook may wait for a call to the source. Until `activate` has run, the old version should answer.
-  if (hasDeactivate || (source.active && component.definition.hooks.includes("activate"))) await held.letGo();
+  if (hasDeactivate || (source.active && component.definition.hooks.includes("activate"))) hold.release();
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   let hasGivenUp = true;
@@ -252,11 +252,11 @@ async function replace(
     swap = live.switchTo(source, component, unit);
     await makeDataStores(ports, live);
     if (carried !== undefined) await live.state.carry(carried);
-    await held.letGo();
+    hold.release();
     if (source.active) await callHook(live, "activate", attempt);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: await store.listTimers([source.id]) }) : [];
     // Runs of held calls are stored before the swap, which is larger.
-    await held.untilStored();
+    await hold.untilStored();
     await (carried === undefined
       ? store.swap(source, component, { timers })
       : live.state.storeCarried((now) => store.swap(source, component, { timers, carried: now })));

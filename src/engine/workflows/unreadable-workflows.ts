@@ -1,4 +1,5 @@
-import type { DeployedComponent, StoredSource } from "../../domain/source/deployed-component.ts";
+import type { DeployedComponent } from "../../domain/source/deployed-component.ts";
+import type { StoredSource } from "../../domain/source/stored-source.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type WorkflowId, isWorkflowId } from "../../domain/ids.ts";
 

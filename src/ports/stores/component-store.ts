@@ -1,5 +1,6 @@
 import type { DedupeCache } from "../../domain/event/dedupe.ts";
-import type { DeployedComponent, StoredSource } from "../../domain/source/deployed-component.ts";
+import type { DeployedComponent } from "../../domain/source/deployed-component.ts";
+import type { StoredSource } from "../../domain/source/stored-source.ts";
 import type { NewEvent } from "../../domain/event/event.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/component/saved-component.ts";
@@ -64,7 +65,7 @@ export interface ComponentStore {
   swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): Promise<void>;
   deleteSource(id: DeployedId): Promise<void>;
   getSource(idOrSlug: string): Promise<StoredSource | undefined>;
-  /** Newest first, without code, with triggers of workflows. */
+  /** Newest first, with triggers of workflows. What was not read before a source is deleted throws PD_COMPONENT_NOT_FOUND afterwards. */
   listSources(): Promise<readonly StoredSource[]>;
   /** Newest first, limited by NEWEST_VERSIONS. */
   listVersions(id: DeployedId): Promise<readonly SourceVersion[]>;

@@ -1,4 +1,4 @@
-import type { StoredSource } from "../../domain/source/deployed-component.ts";
+import type { StoredSource } from "../../domain/source/stored-source.ts";
 import type { DeployedId, RunId, SavedId, WorkflowId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
 import type { SavedComponent } from "../../domain/component/saved-component.ts";

@@ -1,4 +1,5 @@
-import { type DeployedComponent, type StoredSource, newestFirst, outlineOf, provenanceOf } from "../../domain/source/deployed-component.ts";
+import { type DeployedComponent, newestFirst } from "../../domain/source/deployed-component.ts";
+import { StoredSource } from "../../domain/source/stored-source.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { SavedComponent } from "../../domain/component/saved-component.ts";
 import { NEWEST_VERSIONS, type SourceVersion } from "../../domain/source/source-version.ts";
@@ -148,7 +149,7 @@ function memorySources(
   const stored = ({ source }: KeptSource): StoredSource => {
     const component = components.get(source.componentId);
     if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot read ${source.slug}: its code ${source.componentId} no longer exists`);
-    return { outline: outlineOf(source), source, provenance: provenanceOf(component) };
+    return StoredSource.of(source, component);
   };
   return {
     async getSource(idOrSlug) {

@@ -34,9 +34,8 @@ import { WriterClient, type WriterSettings } from "./writing/writer-client.ts";
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
   const { writer, maintenance, db } = await openWatched(settings);
   const readRows = readableRows(settings.onUnreadable);
-  const { keepCodeOf, ...components } = componentReads(db, readRows);
   return {
-    ...components,
+    ...componentReads(db, readRows),
     ...runReads(db, readRows),
     ...pendingReads(db, readRows),
     ...postponedReads(db),
@@ -51,7 +50,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...secretReads(db),
     ...workflowReads(db, readRows),
     ...retentionReads(db),
-    ...componentVerbs(writer, keepCodeOf),
+    ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
     commit(run) {
       const travelling = travellingRun(run);
@@ -146,7 +145,7 @@ function openInline(path: string, clock: WriterSettings["clock"]): InlineWriter 
   }
 }
 
-function componentVerbs(writer: WriterClient, keepCodeOf: (id: DeployedId) => void) {
+function componentVerbs(writer: WriterClient) {
   return {
     saveComponent: (component) => writer.write("saveComponent", component),
     publishComponent: (component) => writer.write("publishComponent", component),
@@ -157,14 +156,8 @@ function componentVerbs(writer: WriterClient, keepCodeOf: (id: DeployedId) => vo
     beginChange: (id) => writer.write("beginChange", id),
     endChange: (id) => writer.write("endChange", id),
     giveUpVersion: (id, number) => writer.write("giveUpVersion", id, number),
-    swap(source, component, rest) {
-      keepCodeOf(source.id);
-      return writer.write("swap", source, component, rest);
-    },
-    deleteSource(id) {
-      keepCodeOf(id);
-      return writer.write("deleteSource", id);
-    },
+    swap: (source, component, rest) => writer.write("swap", source, component, rest),
+    deleteSource: (id) => writer.write("deleteSource", id),
   } satisfies Partial<Store>;
 }
 

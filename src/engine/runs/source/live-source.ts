@@ -1,12 +1,6 @@
 import type { ComponentDefinition, HookName } from "../../../domain/component/component.ts";
-import {
-  type DeployedComponent,
-  type Provenance,
-  type SourceOutline,
-  type StoredSource,
-  outlineOf,
-  provenanceOf,
-} from "../../../domain/source/deployed-component.ts";
+import type { DeployedComponent, SourceOutline } from "../../../domain/source/deployed-component.ts";
+import { type Provenance, StoredSource } from "../../../domain/source/stored-source.ts";
 import { PdError, messageOf } from "../../../domain/errors.ts";
 import { invocationId } from "../../../domain/ids.ts";
 import type { Method, StateChanges } from "../../../domain/run/invocation.ts";
@@ -17,62 +11,101 @@ import type { DebugLink } from "../../../ports/debugger.ts";
 import type { CallReport, LatePart, Unit } from "../../../ports/runner.ts";
 import type { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitRun } from "../commits/commit-run.ts";
-import { refusedRun } from "../../accounts/credentials.ts";
+import { type Reach, reachWithoutAccounts, refusedRun } from "../../accounts/credentials.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { withoutState } from "./kept-state.ts";
-import { type Draft, KnownSource } from "./known-source.ts";
 import type { LiveState } from "./live-state.ts";
-import { type HeldCalls, Machinery, NO_LOAD } from "./machinery.ts";
+import { NO_LOAD, RunningSource, type UpdateHold } from "./running-source.ts";
+import { Version } from "./version.ts";
+import type { Owned } from "./state-ownership.ts";
 import { ONE_TRY, type Tried, type Try, untilItCounts } from "./run-tries.ts";
 import type { SourceQuestions } from "../questions/source-questions.ts";
-import type { Ready, Version, Warm } from "./ready.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { type UnitSettings, rightsOf, unitCode } from "./source-units.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * One deployed component on this host. A cold source has only its record in memory. A warm source owns its stored state (see RunStore.open) and has a loaded
- * unit. During an update two versions are warm: running calls finish on the old unit, new calls use the new one, and each receives the other's state changes.
+ * What of a source is in memory beside its record.
+ * - `cold`: nothing. A call reads the code and makes it `warm`.
+ * - `warm`: its code, its state (see RunStore.open) and, as a rule, a process. Without a process and a call it becomes `cold`.
+ * - `switching`: an update has sent new calls to `version`, and calls of `before` still run. Each version receives the state changes of the other. Ends as
+ *   `warm`, or is undone.
+ * - `gone`: the source was deleted, or its first deployment failed.
  */
+type Life =
+  | { readonly kind: "cold" }
+  | { readonly kind: "warm"; readonly version: Version }
+  | { readonly kind: "switching"; readonly version: Version; readonly before: Version | undefined }
+  | { readonly kind: "gone" };
+
+interface Warm {
+  readonly version: Version;
+  readonly unit: Unit;
+  readonly owned: Owned;
+}
+
+interface Ready {
+  readonly source: DeployedComponent;
+  readonly reach: Reach | PdError;
+  readonly warm: Warm;
+}
+
+/** One deployed component on this host. */
 export class LiveSource {
   /** False while the source is being deployed: it can be called but does not appear in lists. */
   isShown: boolean;
-  /** True once the source has been deleted, or when its first deployment failed. */
-  isGone = false;
   debug: DebugLink | undefined;
   isCooling = false;
   /** Includes versions that were rolled back, because calls may have run on them. */
   highestVersion: number;
+  readonly #ports: RunPorts;
+  #record: StoredSource;
+  #life: Life = { kind: "cold" };
+  /** Created on first use: a server may have thousands of sources that are never called. */
+  #running: RunningSource | undefined;
+  /** What calls of this record may use, when that does not depend on accounts. */
+  #reach: Reach | undefined;
+  #isStored: boolean;
+  #isStopping = false;
   #killed: AbortController | undefined;
   #whyKilled: string | undefined;
-  readonly #ports: RunPorts;
-  /** Created on first use: a server may have thousands of sources that are never called. */
-  #machinery: Machinery | undefined;
-  #isStopping = false;
-  #version: Version | undefined;
-  #known: KnownSource;
-  #isStored: boolean;
 
-  constructor(ports: RunPorts, stored: StoredSource | Draft) {
+  constructor(ports: RunPorts, record: StoredSource, isStored = true) {
     this.#ports = ports;
-    this.#known = new KnownSource(stored);
-    this.highestVersion = stored.outline.highestVersion;
-    this.#isStored = stored.provenance !== undefined;
-    this.isShown = this.#isStored;
+    this.#record = record;
+    this.highestVersion = record.outline.highestVersion;
+    this.#isStored = isStored;
+    this.isShown = isStored;
   }
 
-  get #running(): Machinery {
-    if (this.#machinery !== undefined) return this.#machinery;
-    this.#machinery = new Machinery(this.#ports, {
+  /** A source that is being deployed. `markStored` and `switchTo` complete it. */
+  static draft(ports: RunPorts, source: DeployedComponent): LiveSource {
+    return new LiveSource(ports, StoredSource.draft(source), false);
+  }
+
+  get #parts(): RunningSource {
+    if (this.#running !== undefined) return this.#running;
+    this.#running = new RunningSource(this.#ports, {
       of: this,
       late: (part, unit) => void this.#commitLate(part, unit),
       ended: (unit) => this.#unitEnded(unit),
-      onDisowned: () => {
-        if (this.#version !== undefined) this.#version.unit = undefined;
-      },
+      onDisowned: () => this.#version?.dropUnit(),
     });
-    if (this.#isStopping) this.#machinery.refuse(this.outline.slug);
-    return this.#machinery;
+    if (this.#isStopping) this.#parts.refuse(this.outline.slug);
+    return this.#running;
+  }
+
+  get #version(): Version | undefined {
+    return this.#life.kind === "warm" || this.#life.kind === "switching" ? this.#life.version : undefined;
+  }
+
+  get isGone(): boolean {
+    return this.#life.kind === "gone";
+  }
+
+  /** Call when the source has been deleted, or when its first deployment failed. */
+  markGone(): void {
+    this.#life = { kind: "gone" };
   }
 
   get killed(): AbortSignal {
@@ -86,7 +119,7 @@ export class LiveSource {
   }
 
   get isWarm(): boolean {
-    return this.#machinery?.units.isEmpty === false;
+    return this.#running?.units.isEmpty === false;
   }
 
   async readComponent(): Promise<SavedComponent> {
@@ -94,25 +127,25 @@ export class LiveSource {
   }
 
   get outline(): SourceOutline {
-    return this.#known.outline;
+    return this.#record.outline;
   }
 
   get source(): DeployedComponent {
-    return this.#known.source;
+    return this.#record.source;
   }
 
   /** Includes the dynamic props. */
   get definition(): ComponentDefinition {
-    return this.#known.definition;
+    return this.#record.definition;
   }
 
   get provenance(): Provenance {
-    return this.#known.provenance;
+    return this.#record.provenance;
   }
 
   /** Keeps the processes from being cooled down until `work` has ended. */
   async keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
-    const { usage } = this.#running;
+    const { usage } = this.#parts;
     usage.begin();
     try {
       return await work();
@@ -136,7 +169,7 @@ export class LiveSource {
    * not be started or stored.
    */
   async invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
-    const { calls, usage } = this.#running;
+    const { calls, usage } = this.#parts;
     usage.begin();
     try {
       const attempt = (given: Try, isAlone: boolean): Promise<Tried> => calls.run(() => this.#call({ kind: "run", trigger }, trigger, given), isAlone);
@@ -160,12 +193,12 @@ export class LiveSource {
   }
 
   get questions(): SourceQuestions {
-    return this.#running.questions;
+    return this.#parts.questions;
   }
 
   /** The new unit receives every later state change. */
   async startUnit(settings: UnitSettings, stop?: AbortSignal): Promise<Unit> {
-    const { units, state: live } = this.#running;
+    const { units, state: live } = this.#parts;
     const { state, epoch } = this.#isStored ? await live.take() : { state: {}, epoch: 0 };
     const debug = this.debug === undefined ? {} : { debug: this.debug };
     return units.start({ ...unitCode(this.#ports.packages, this.source, settings), ...debug, state, epoch }, stop);
@@ -174,39 +207,40 @@ export class LiveSource {
   /** Call when the record has been stored with `state`. Units that started earlier receive that state. */
   markStored(state: StateChanges): void {
     this.#isStored = true;
-    this.#running.units.tell(state, 0, undefined);
+    this.#parts.units.tell(state, 0, undefined);
   }
 
-  holdCalls(): HeldCalls {
-    return this.#running.holdCalls();
+  holdCalls(): UpdateHold {
+    return this.#parts.holdCalls();
   }
 
-  /** Sends new calls to this version. `retireOld` ends the previous unit after its calls have finished. */
+  /** Sends new calls to this version. Without `unit`, the code is the same and so is its process. */
   switchTo(source: DeployedComponent, component: SavedComponent, unit: Unit | undefined): { undo(): void; retireOld(): void } {
-    const before = { known: this.#known, version: this.#version };
-    this.#known = new KnownSource({ outline: outlineOf(source), source, provenance: provenanceOf(component) });
+    const [recordBefore, lifeBefore, before] = [this.#record, this.#life, this.#version];
+    const version = unit === undefined && before !== undefined ? before : new Version(component, unit);
+    this.#use(StoredSource.of(source, component));
+    this.#life = { kind: "switching", version, before };
     this.highestVersion = Math.max(this.highestVersion, source.version);
-    this.#version = { component, unit: unit ?? before.version?.unit, starting: undefined };
-    const isSameUnit = unit === undefined || unit === before.version?.unit;
     // Calls on the new code must not wait for a run that hangs on the old code.
-    if (!isSameUnit) this.#machinery?.calls.startOver();
+    if (unit !== undefined) this.#running?.calls.startOver();
     return {
       undo: () => {
-        this.#known = before.known;
-        this.#version = before.version;
-        if (isSameUnit) return;
-        this.#machinery?.calls.startOver();
+        this.#use(recordBefore);
+        this.#life = lifeBefore;
+        if (unit === undefined) return;
+        this.#running?.calls.startOver();
         void unit.retire();
       },
       retireOld: () => {
-        if (isSameUnit) return;
-        void before.version?.unit?.retire({ isUnhurried: true });
-        before.version?.starting?.then(
-          (late) => void late.retire(),
-          () => {},
-        );
+        if (!this.isGone) this.#life = { kind: "warm", version };
+        if (before !== version) before?.retire();
       },
     };
+  }
+
+  #use(record: StoredSource): void {
+    this.#record = record;
+    this.#reach = undefined;
   }
 
   /** Loads the same packages in a spare process, so that the next version starts faster. */
@@ -215,53 +249,54 @@ export class LiveSource {
   }
 
   get state(): LiveState {
-    return this.#running.state;
+    return this.#parts.state;
   }
 
   writeState(changes: StateChanges): Promise<void> {
-    return this.#running.state.write(this.source.slug, changes);
+    return this.#parts.state.write(this.source.slug, changes);
   }
 
   coolDown(idleMs: number): void {
     if (this.idleMs === undefined || this.idleMs < idleMs) return;
     this.isCooling = true;
-    void this.#running.units.retire().finally(() => (this.isCooling = false));
+    void this.#parts.units.retire().finally(() => (this.isCooling = false));
   }
 
   /** Undefined without a process and while it works. */
   get idleMs(): number | undefined {
-    return this.#machinery?.idleMs;
+    return this.#running?.idleMs;
   }
 
   get load(): CallQueue["load"] {
-    return this.#machinery?.calls.load ?? NO_LOAD;
+    return this.#running?.calls.load ?? NO_LOAD;
   }
 
   async memoryBytes(): Promise<number | undefined> {
-    const unit = this.#version?.unit;
-    return unit?.isUsable === true ? unit.memoryBytes() : undefined;
+    return this.#version?.unit?.memoryBytes();
   }
 
   kill(reason: string): void {
     this.#whyKilled ??= reason;
     this.#killed?.abort(reason);
-    this.#machinery?.units.end(reason);
+    this.#running?.units.end(reason);
   }
 
   /** Lets running calls finish and rejects waiting ones. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#machinery?.refuse(this.outline.slug);
-    await this.#machinery?.untilGone();
+    this.#running?.refuse(this.outline.slug);
+    await this.#running?.untilGone();
   }
 
   /** Everything a call needs, when it is available without waiting. */
   get #readyNow(): Ready | undefined {
     const version = this.#version;
-    const { owned } = this.#running.state;
-    if (version?.unit?.isUsable !== true || owned === undefined) return undefined;
-    const { source, reachWithoutAccounts: reach } = this.#known;
-    return reach === undefined ? undefined : { source, reach, warm: { version, unit: version.unit, owned } };
+    const unit = version?.unit;
+    const { owned } = this.#parts.state;
+    if (version === undefined || unit === undefined || owned === undefined) return undefined;
+    const { source } = this;
+    this.#reach ??= reachWithoutAccounts(this.definition.props, source.configured);
+    return this.#reach === undefined ? undefined : { source, reach: this.#reach, warm: { version, unit, owned } };
   }
 
   /** Repeats when the source changes while its accounts are fetched. Takes the unit last, because a unit may retire in between. */
@@ -311,7 +346,7 @@ export class LiveSource {
             },
             report,
           );
-    const { state } = this.#running;
+    const { state } = this.#parts;
     const reason = state.lost(owned) ?? state.clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
     if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
     const fitting = owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug);
@@ -327,13 +362,15 @@ export class LiveSource {
 
   async #current(): Promise<Version> {
     for (;;) {
-      if (this.#version !== undefined) return this.#version;
+      const version = this.#version;
+      if (version !== undefined) return version;
       const { source } = this;
+      if (this.isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run ${source.slug}: it was deleted`);
       const component = await this.#ports.store.getComponent(source.componentId);
-      // While the code was read, the source switched versions or another call set `#version`.
-      if (this.source !== source || this.#version !== undefined) continue;
+      // While the code was read, the source switched versions, was deleted, or another call made it warm.
+      if (this.source !== source || this.#life.kind !== "cold") continue;
       if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run ${source.slug}: its code ${source.componentId} is gone`);
-      this.#version = { component, unit: undefined, starting: undefined };
+      this.#life = { kind: "warm", version: new Version(component) };
     }
   }
 
@@ -341,25 +378,27 @@ export class LiveSource {
   async #warm(): Promise<Warm> {
     for (;;) {
       const version = await this.#current();
-      const owned = await this.#running.state.take();
+      const owned = await this.#parts.state.take();
       if (version !== this.#version) continue;
-      if (version.unit?.isUsable === true) return { version, unit: version.unit, owned };
+      const { unit } = version;
+      if (unit !== undefined) return { version, unit, owned };
       const { bundle, packagesFolder } = version.component;
-      version.starting ??= this.startUnit({ bundle, packagesFolder, ...rightsOf(this.source) }).finally(() => (version.starting = undefined));
-      version.unit = await version.starting;
+      await version.serve(() => this.startUnit({ bundle, packagesFolder, ...rightsOf(this.source) }));
     }
   }
 
   #unitEnded(unit: Unit | undefined): void {
-    const { state, units, usage } = this.#running;
-    if (unit !== undefined) state.forget(unit);
-    if (this.#version !== undefined && this.#version.unit === unit) this.#version.unit = undefined;
+    const { state, units, usage } = this.#parts;
+    if (unit !== undefined) {
+      state.forget(unit);
+      this.#version?.dropUnit(unit);
+    }
     if (units.isEmpty && usage.isIdle) this.#goCold(state);
   }
 
   async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
     try {
-      await this.#running.state.commitLate(part, unit, this.definition.dedupe);
+      await this.#parts.state.commitLate(part, unit, this.definition.dedupe);
     } catch (error) {
       this.#ports.log.warn("effects of a component after its run could not be stored", { source: this.source.slug, reason: messageOf(error) });
     }
@@ -367,6 +406,6 @@ export class LiveSource {
 
   #goCold(state: LiveState): void {
     state.giveUp();
-    this.#version = undefined;
+    if (!this.isGone) this.#life = { kind: "cold" };
   }
 }

@@ -1,4 +1,5 @@
-import { type DeployedComponent, type Provenance, type SourceOutline, type StoredSource, outlineOf } from "../../../domain/source/deployed-component.ts";
+import { type DeployedComponent, type SourceOutline, outlineOf } from "../../../domain/source/deployed-component.ts";
+import { type Provenance, StoredSource } from "../../../domain/source/stored-source.ts";
 import { PdError, messageOf } from "../../../domain/errors.ts";
 import { type DeployedId, type SavedId, type WorkflowId, isWorkflowId } from "../../../domain/ids.ts";
 import { type Row, componentIdOf, json, present } from "./rows.ts";
@@ -35,17 +36,18 @@ function highestVersionOf(row: Row): number | undefined {
   return highest > Number(row["version"]) ? highest : undefined;
 }
 
+/** A source whose row cannot be read throws PD_DATABASE_DAMAGED on access. */
 export function storedSourceOf(row: Row): StoredSource {
-  const source = deployedComponentOf(row);
-  return { outline: outlineOf(source), source, provenance: provenanceOfRow(row) };
-}
-
-/** An unreadable source throws on access. */
-export function storedOrUnreadable(row: Row): StoredSource {
   try {
-    return storedSourceOf(row);
+    const source = deployedComponentOf(row);
+    const provenance = provenanceOfRow(row);
+    return new StoredSource(outlineOf(source), { source: () => source, provenance: () => provenance });
   } catch (error) {
-    return new UnreadableSource(outlineOfRow(row), error);
+    const outline = outlineOfRow(row);
+    const reads = (): never => {
+      throw unreadable(outline, error);
+    };
+    return new StoredSource(outline, { source: reads, provenance: reads });
   }
 }
 
@@ -63,30 +65,12 @@ function outlineOfRow(row: Row): SourceOutline {
   };
 }
 
-class UnreadableSource implements StoredSource {
-  readonly outline: SourceOutline;
-  readonly #cause: unknown;
-
-  constructor(outline: SourceOutline, cause: unknown) {
-    this.outline = outline;
-    this.#cause = cause;
-  }
-
-  get source(): DeployedComponent {
-    throw unreadable(this.outline, this.#cause);
-  }
-
-  get provenance(): Provenance {
-    throw unreadable(this.outline, this.#cause);
-  }
-}
-
 export function unreadable({ name, id }: SourceOutline, cause: unknown): PdError {
   const what = isWorkflowId(id) ? "workflow" : "source";
   return new PdError("PD_DATABASE_DAMAGED", `Cannot read the ${what} ${JSON.stringify(name)} (${id}): ${messageOf(cause)}`, { cause });
 }
 
-function provenanceOfRow(row: Row): Provenance {
+export function provenanceOfRow(row: Row): Provenance {
   return { declared: json(row["definition"]), origin: json(row["origin"]), imports: json(row["imports"]) };
 }
 

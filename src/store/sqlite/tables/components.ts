@@ -1,5 +1,6 @@
-import { type DeployedComponent, newestFirst, type Provenance, type SourceOutline, type StoredSource } from "../../../domain/source/deployed-component.ts";
-import { PdError } from "../../../domain/errors.ts";
+import { type DeployedComponent, newestFirst } from "../../../domain/source/deployed-component.ts";
+import { type Provenance, StoredSource } from "../../../domain/source/stored-source.ts";
+import { PdError, messageOf } from "../../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../../domain/ids.ts";
 import type { SavedComponent } from "../../../domain/component/saved-component.ts";
 import type { CarriedState, ComponentStore, DeployRest, StoredBaggage, SwapRest } from "../../../ports/stores/component-store.ts";
@@ -9,9 +10,18 @@ import type { Database, ListStatement } from "../../../database/driver.ts";
 import { INSERT_EVENT } from "../rows/event-writer.ts";
 import { formerDropper, idsOf, unusedDropper, versionNoter } from "../rows/kept-code.ts";
 import { type ReadRows, readRow } from "../rows/readable-rows.ts";
-import { type Row, componentIdOf, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "../rows/rows.ts";
-import { ListedCodes } from "../rows/listed-codes.ts";
-import { LISTED_AT_ONCE, LISTED_SOURCES, listedRecordOf, type ListedRow, listedRowOf, SOURCES, storedOrUnreadable, unreadable } from "../rows/source-rows.ts";
+import { type Row, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "../rows/rows.ts";
+import {
+  LISTED_AT_ONCE,
+  LISTED_SOURCES,
+  listedRecordOf,
+  type ListedRow,
+  listedRowOf,
+  SOURCES,
+  provenanceOfRow,
+  storedSourceOf,
+  unreadable,
+} from "../rows/source-rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -218,11 +228,6 @@ type ComponentReads = Pick<
   "getComponent" | "getComponentByKey" | "listComponents" | "getSource" | "listSources" | "listUnfinished" | "listActivateDue" | "isSlugTaken" | "listVersions"
 >;
 
-interface SourceLeave {
-  /** Call before a swap or delete: a list made earlier may still ask for the source's code. */
-  readonly keepCodeOf: (id: DeployedId) => void;
-}
-
 const ACTIVATE_DUE = "select id from deployed_components where activate_due = 1 and is_ready = 1";
 
 const VERSIONS = `select v.number, v.component_id, v.at, c.hash, c.definition ->> 'version' as declared_version, c.origin
@@ -233,16 +238,14 @@ const LISTED_COMPONENTS = `select * from saved_components
 
 const PROVENANCE = "select definition, origin, imports from saved_components where id = ?";
 
-export function componentReads(db: Database, readRows: ReadRows): ComponentReads & SourceLeave {
+export function componentReads(db: Database, readRows: ReadRows): ComponentReads {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
   const kept = db.prepare(LISTED_COMPONENTS);
   const source = db.prepare(`${SOURCES} where (d.id = ? or d.slug = ?) and d.is_ready = 1`);
   const sources = db.prepareLists(LISTED_SOURCES);
   const provenance = db.prepare(PROVENANCE);
-  const codes = new ListedCodes((id) => row(provenance.get(id)));
   const sourceRow = (idOrSlug: unknown): Row | undefined => row(source.get(String(idOrSlug), String(idOrSlug)));
-  const componentOf = db.prepare("select component_id from deployed_components where id = ?");
   const unfinished = db.prepare("select * from deployed_components where is_ready = 0");
   const activateDue = db.prepare(ACTIVATE_DUE);
   const slug = db.prepare("select 1 from deployed_components where slug = ?");
@@ -257,30 +260,44 @@ export function componentReads(db: Database, readRows: ReadRows): ComponentReads
     listComponents: async () => readRows("the component", rows(kept.all()), savedComponentOf),
     async getSource(idOrSlug) {
       const found = sourceRow(idOrSlug);
-      return found === undefined ? undefined : storedOrUnreadable(found);
+      return found === undefined ? undefined : storedSourceOf(found);
     },
-    listSources: async () => codes.list((codeOf) => listedSources(sources, codeOf)),
+    listSources: async () => listedSources(sources, (id) => row(provenance.get(id))),
     listUnfinished: async () => rows(unfinished.all()).map(sourceIdOf),
     listActivateDue: async (of) =>
       rows(activateDue.all())
         .map(sourceIdOf)
         .filter((id) => of.includes(id)),
     isSlugTaken: async (text) => slug.get(text) !== undefined,
-    keepCodeOf: (id) => {
-      try {
-        const found = row(componentOf.get(id));
-        if (found !== undefined) codes.keep(componentIdOf(found));
-      } catch {
-        // A source can be deleted even if its row cannot be read.
-      }
-    },
     listVersions: async (id) => rows(versions.all(id)).map(sourceVersionOf),
   };
 }
 
-function listedSources(statement: ListStatement, codeOf: (id: SavedId) => Provenance): StoredSource[] {
-  const listed = Array.from(allRows(statement), (values) => new ListedSource(listedRowOf(values), codeOf));
+/** Records are made on first access, of what was read with the outline. What a code declares is read then. */
+function listedSources(statement: ListStatement, readCode: (id: SavedId) => Row | undefined): StoredSource[] {
+  // Codes that declare the same share one object: a server may have thousands of sources of one component.
+  const declarations = new Map<unknown, Provenance["declared"]>();
+  const listed = Array.from(allRows(statement), (values) => {
+    const row = listedRowOf(values);
+    return new StoredSource(row.outline, {
+      source: () => recordOf(row),
+      provenance: () => listedProvenanceOf(row.componentId, readCode(row.componentId), declarations),
+    });
+  });
   return listed.toSorted((a, b) => newestFirst(a.outline, b.outline));
+}
+
+/** Throws PD_COMPONENT_NOT_FOUND, PD_DATABASE_DAMAGED. */
+function listedProvenanceOf(id: SavedId, found: Row | undefined, declarations: Map<unknown, Provenance["declared"]>): Provenance {
+  if (found === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot read what the code ${id} declares: it no longer exists`);
+  try {
+    const read = provenanceOfRow(found);
+    const declared = declarations.get(found["definition"]) ?? read.declared;
+    declarations.set(found["definition"], declared);
+    return { ...read, declared };
+  } catch (error) {
+    throw new PdError("PD_DATABASE_DAMAGED", `Cannot read what the code ${id} declares: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** Reads in pages: with thousands of rows at once, each would survive two of V8's young collections. */
@@ -298,27 +315,5 @@ function recordOf(row: ListedRow): DeployedComponent {
     return listedRecordOf(row);
   } catch (error) {
     throw unreadable(row.outline, error);
-  }
-}
-
-/** Makes the record on first access, from what was read with the outline. */
-class ListedSource implements StoredSource {
-  readonly provenance: Provenance;
-  #known: ListedRow | { readonly outline: SourceOutline; readonly source: DeployedComponent };
-
-  constructor(row: ListedRow, codeOf: (id: SavedId) => Provenance) {
-    this.#known = row;
-    this.provenance = codeOf(row.componentId);
-  }
-
-  get outline(): SourceOutline {
-    return this.#known.outline;
-  }
-
-  get source(): DeployedComponent {
-    if ("source" in this.#known) return this.#known.source;
-    const source = recordOf(this.#known);
-    this.#known = { outline: this.#known.outline, source };
-    return source;
   }
 }

@@ -3,7 +3,7 @@ import type { RunState } from "../../../domain/workflow/run.ts";
 import type { StepComponent, WorkflowStore } from "../../../ports/stores/workflow-store.ts";
 import { type ReadRows, readRow } from "../rows/readable-rows.ts";
 import { row, rows, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "../rows/rows.ts";
-import { SOURCES, storedOrUnreadable } from "../rows/source-rows.ts";
+import { SOURCES, storedSourceOf } from "../rows/source-rows.ts";
 import type { WorkflowWrites } from "./workflow-writes.ts";
 
 type WorkflowReads = Omit<WorkflowStore, keyof WorkflowWrites>;
@@ -35,7 +35,7 @@ export function workflowReads(db: Database, readRows: ReadRows): WorkflowReads {
   );
   const over = db.prepare(`${WAITING} where s.state = 'waiting' and s.until <= ? and ${OPEN} order by s.until limit ?`);
   return {
-    listWorkflows: async () => rows(workflows.all()).map(storedOrUnreadable),
+    listWorkflows: async () => rows(workflows.all()).map(storedSourceOf),
     stepComponents: async (code) =>
       rows(steps.all(code)).map((found): StepComponent => ({
         namespace: String(found["namespace"]),

@@ -19,13 +19,14 @@ const MOST_HELD = 8;
 /** Longest time that storing a change waits for the runs of held calls. */
 const LONGEST_PRECEDENCE_MS = 10;
 
-export interface HeldCalls {
-  letGo(): Promise<void>;
+/** Calls that wait for an update. */
+export interface UpdateHold {
+  release(): void;
   /** Resolves when their runs are stored, or after LONGEST_PRECEDENCE_MS. */
   untilStored(): Promise<void>;
 }
 
-interface MachinerySetup {
+interface Setup {
   readonly of: AskedSource;
   readonly late: (part: LatePart, unit: Unit | undefined) => void;
   readonly ended: (unit: Unit | undefined) => void;
@@ -33,7 +34,8 @@ interface MachinerySetup {
   readonly onDisowned: () => void;
 }
 
-export class Machinery {
+/** What a source has beside its record once it has been called. */
+export class RunningSource {
   readonly calls: CallQueue;
   readonly units: SourceUnits;
   readonly state: LiveState;
@@ -42,7 +44,7 @@ export class Machinery {
 
   readonly #clock: Clock;
 
-  constructor(ports: RunPorts, { of, late, ended, onDisowned }: MachinerySetup) {
+  constructor(ports: RunPorts, { of, late, ended, onDisowned }: Setup) {
     this.#clock = ports.clock;
     this.calls = new CallQueue(new OwnLimits(ports.settings, () => of.source.maxConcurrency));
     this.units = new SourceUnits(ports.runner, ports.processes, { late, ended, ask: (request) => answerDataStore(ports, request) });
@@ -56,12 +58,12 @@ export class Machinery {
   }
 
   /** Makes new calls wait for the version that is about to serve, for at most LONGEST_HOLD_MS. */
-  holdCalls(): HeldCalls {
+  holdCalls(): UpdateHold {
     const over = new AbortController();
     const { release, calls } = this.calls.hold(MOST_HELD);
     void this.#within(LONGEST_HOLD_MS, over.signal).then(release);
     return {
-      letGo: async () => {
+      release: () => {
         release();
         over.abort();
       },
