@@ -1,11 +1,10 @@
-// Builds the web page in dist/ui.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-/** Makes the API client use the browser's fetch. */
+/** The API client then uses the browser's fetch. */
 const browserHttp = {
   name: "browser-http",
   setup({ onResolve }) {
@@ -47,7 +46,7 @@ export async function buildPage(folder) {
   pack(join(folder, "assets", iconName), icon);
   const entries = Object.keys(metafile.outputs).filter((path) => basename(path).startsWith("main-"));
   const named = (type) => basename(entries.find((path) => extname(path) === type) ?? "");
-  // Preloads fetch the entry's imports in parallel with the entry.
+  // Preloads fetch the entry's imports in parallel with it.
   const entry = entries.find((path) => extname(path) === ".js") ?? "";
   const beside = metafile.outputs[entry].imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => basename(path));
   const preloads = beside.map((name) => `<link rel="modulepreload" href="/assets/${name}" />\n    `).join("");

@@ -1,4 +1,3 @@
-// Builds dist: the command, the library, the entries of the child process and of the writer's thread.
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
 import { build } from "esbuild";
@@ -6,16 +5,16 @@ import { buildPage } from "./build-page.mjs";
 import { writeLicences } from "./write-licences.mjs";
 
 const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none", metafile: true };
-/** Parts that are native, or a program of their own, stay packages; `bindings` would look for a binary that is told to the driver. */
+/** Native parts and separate programs stay packages. `bindings` would look for a binary whose path the driver gets anyway. */
 const external = ["bindings", "esbuild", "@napi-rs/keyring"];
-/** CommonJS packages inside ES modules find `require` here. */
+/** CommonJS packages in ES modules need `require`. */
 const banner = { js: 'import{createRequire as createRequireOfHeadwater}from"node:module";const require=createRequireOfHeadwater(import.meta.url);' };
 
-/** Types of these are put beside ours: see finish-types.mjs. */
+/** Their types are copied beside ours (finish-types.mjs). */
 const TYPES_OF = { inputs: { "node_modules/zod/index.d.ts": {} } };
 
 rmSync("dist", { recursive: true, force: true });
-/** A thread is CommonJS, which starts sooner than ES modules. */
+/** A CommonJS thread starts sooner. */
 const thread = { external, format: "cjs", define: { "import.meta.url": "urlOfThisFile", "import.meta.dirname": "__dirname" } };
 const threadBanner = { js: '"use strict";const urlOfThisFile=require("node:url").pathToFileURL(__filename).href;' };
 const built = await Promise.all([

@@ -1,4 +1,4 @@
-// Removes unneeded files from dist/types and copies zod's types there, so that users need not install zod.
+// Removes unneeded types and adds zod's, so that users need not install zod.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
@@ -9,7 +9,7 @@ const ZOD = dirname(createRequire(import.meta.url).resolve("zod/package.json"));
 const VENDOR = join(TYPES, "vendor", "zod");
 const IMPORT = /((?<!")\bfrom\s+|\bimport\s*\(?\s*)"([@\w./:-]+)"/g;
 
-/** Returns the imported declaration file, or undefined for other packages and Node's modules. */
+/** Undefined for other packages and Node's modules. */
 function fileOf(specifier, importer) {
   if (specifier === "zod") return join(ZOD, "index.d.ts");
   if (specifier.startsWith("zod/")) return join(ZOD, specifier.slice("zod/".length), "index.d.ts");
@@ -30,7 +30,7 @@ for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
   const text = readFileSync(importer, "utf8").replaceAll(IMPORT, (whole, before, specifier) => {
     const file = fileOf(specifier, importer);
     if (file === undefined && !specifier.startsWith("node:")) throw new Error(`${importer} wants the types of ${specifier}, which nobody installs`);
-    // Import examples in comments match IMPORT too.
+    // IMPORT also matches examples in comments.
     if (file === undefined || !existsSync(file)) return whole;
     waiting.push(file);
     const from = relative(dirname(place), placeOf(file)).replace(/\.d\.ts$/, ".js");

@@ -1,4 +1,4 @@
-// Runs the tests that depend on the Node version with other Node versions.
+// Runs the tests that depend on Node's version.
 //   node scripts/other-nodes.mjs [--smoke] [22 24 26]
 // --smoke runs few tests, by default on the newest version only.
 import { execFileSync, spawnSync } from "node:child_process";
@@ -31,7 +31,7 @@ const ALL = [
 ];
 const PROJECTS = ["promises", "node", "installs", "deaths"].flatMap((name) => ["--project", name]);
 
-/** Folder of a Node binary, installed from the npm package `node`. */
+/** Installs Node from the npm package `node`. */
 function folderOf(version) {
   const folder = join(root, "node_modules", ".cache", "nodes", version);
   const bin = join(folder, "node_modules", "node", "bin");
@@ -42,7 +42,7 @@ function folderOf(version) {
   return bin;
 }
 
-/** npm looks for the global config beside the Node binary, where the other Nodes have none. */
+/** npm looks for the global config beside Node's binary, where other Nodes have none. */
 const npm_config_globalconfig = execFileSync("npm", ["config", "get", "globalconfig"], { encoding: "utf8" }).trim();
 
 const failed = versions.filter((version) => {
@@ -52,7 +52,7 @@ const failed = versions.filter((version) => {
   process.stdout.write(`== Node ${execFileSync(node, ["--version"], { encoding: "utf8" })}`);
   const run = (args) => spawnSync(node, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args], { cwd: root, env, stdio: "inherit" }).status === 0;
   const areKept = run([...PROJECTS, ...(isSmoke ? SMOKE : ALL)]);
-  // Attacks component processes too, because each Node version has different modules and flags.
+  // Each Node version has other modules and flags to attack.
   return !run(["--project", "attack", "test/attack/other-nodes.test.ts"]) || !areKept;
 });
 if (failed.length > 0) console.log(`failed on Node ${failed.join(", ")}`);

@@ -1,4 +1,4 @@
-// node scripts/run.mjs <file> [arguments]  Runs a TypeScript file. Node 20 cannot run TypeScript.
+// node scripts/run.mjs <file> [arguments]  Node 20 cannot run TypeScript.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";

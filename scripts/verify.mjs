@@ -1,11 +1,11 @@
-// Runs all checks, including those too slow for CI.
+// All checks, including those too slow for CI.
 //   npm run verify                      all parts
 //   npm run verify -- --only page,attack
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 
 const vitest = (project, ...more) => ["npx", "vitest", "run", "--project", project, ...more];
-/** Printed with the command, so that a failed torture run can be repeated. */
+/** Printed, to repeat a failed torture run. */
 const seed = () => String(Date.now() % 1_000_000_000);
 
 const PARTS = {

@@ -16,7 +16,7 @@ function bodyOf(text) {
   return text.replace(/^[^]*?(?=Permission is hereby granted)/, "");
 }
 
-/** Some packages lack their licence text. Returns the text of another package with the same licence and this author's name. */
+/** For packages without a licence text: that of another package, with this author's name. */
 function standsFor({ license, author, repository, name }, texts) {
   const holder =
     (typeof author === "string" ? author : author?.name) ?? `the authors of ${typeof repository === "string" ? repository : (repository?.url ?? name)}`;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../src/domain/text/json.ts";
 
-/** The packages that the user's design card names. */
+/** Named on the user's design card. */
 const CARD = ["commander", "inquirer", "chokidar", "esbuild", "better-sqlite3", "undici", "chalk", "ora", "eventsource", "vitest"];
-/** inquirer is published in parts. Prompts are the part for a command line. */
+/** Prompts are inquirer's part for a command line. */
 const PUBLISHED_AS: Readonly<Record<string, string>> = { inquirer: "@inquirer/prompts" };
 
 const ROOT = join(import.meta.dirname, "..");

@@ -11,7 +11,7 @@ const TSC = join(ROOT, "node_modules", ".bin", "tsc");
 
 describe("headwater/component", () => {
   it("knows `this`, events and `$` from the declared props, and finds each mistake at its place", () => {
-    // Directives in the fixtures mark each mistake, so a mistake that is not found is an error too.
+    // Directives mark each mistake in the fixtures, so a missed mistake is an error too.
     const { status, stdout } = spawnSync(TSC, ["-p", join(ROOT, "test", "fixtures", "typed")], { encoding: "utf8" });
     expect([status, stdout]).toEqual([0, ""]);
   });

@@ -4,10 +4,7 @@ import { describe, expect, it } from "vitest";
 
 const SRC = join(import.meta.dirname, "..", "src");
 
-/**
- * Folders of `src`, and what each may import, types included. All other imports are forbidden. Of the files at the top
- * of `src`, only `config.ts` may be imported.
- */
+/** Each folder of `src`, and what it may import, types included. All else is forbidden. At the top of `src`, only `config.ts` may be imported. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   ports: ["domain"],
@@ -81,7 +78,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   conformance: ["domain", "ports", "engine/code", "sandbox", "code", "registry", "system", "config.ts"],
   testing: ["domain", "ports", "engine/code", "engine/runs", "sandbox", "sandbox/child", "code", "system", "config.ts"],
   client: ["domain", "api", "system"],
-  // The build replaces some of the client's own imports: see scripts/build-page.mjs.
+  // The build replaces some of the client's imports: see scripts/build-page.mjs.
   ui: ["domain", "api", "client"],
   cli: ["domain", "api", "client", "system", "cli/declarations", "config.ts"],
   "cli/declarations": ["cli", "cli/commands", "config.ts"],
@@ -153,7 +150,7 @@ function roomOf(path: string): string {
   return rooms.toSorted((a, b) => b.length - a.length)[0] ?? path;
 }
 
-/** A room that is named with the rooms inside it stands for all of them, except in the lists of these rooms themselves. */
+/** A room named with rooms inside stands for all of them, except in their own lists. */
 const INSIDE_NAMED_ALONE = ["engine", "cli"];
 
 function mayImport(from: string, to: string): boolean {

@@ -2,7 +2,6 @@ import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import examples from "../../src/cli/declarations/examples.json" with { type: "json" };
 import { buildProgram } from "../../src/cli/program.ts";
 
-/** One command, as its own declaration says it. */
 export interface CommandFacts {
   /** Such as `db get`. */
   readonly path: string;
@@ -19,13 +18,12 @@ export interface FlagFacts {
 
 export interface Manual {
   readonly about: string;
-  /** Heading → commands, in the order of `pd help`. */
+  /** Heading → commands, in `pd help`'s order. */
   readonly groups: ReadonlyMap<string, readonly CommandFacts[]>;
-  /** Flags that every command has. */
   readonly everywhere: readonly FlagFacts[];
 }
 
-/** All that the declarations of the commands say; what commands do is not loaded. */
+/** Reads the declarations without loading the commands. */
 export function readManual(): Manual {
   const program = buildProgram(() => Promise.resolve());
   const groups = new Map<string, CommandFacts[]>();
@@ -41,7 +39,7 @@ export function readManual(): Manual {
 
 const EXAMPLES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(examples));
 
-/** The command, or the commands that it groups. */
+/** The command, or those that it groups. */
 function factsOf(command: CommandUnknownOpts, path: string): CommandFacts[] {
   const children = command
     .createHelp()

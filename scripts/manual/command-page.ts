@@ -1,7 +1,7 @@
 import { SETTINGS } from "../../src/config.ts";
 import type { CommandFacts, FlagFacts, Manual } from "./command-facts.ts";
 
-/** The manual as a page of the site, in Markdown. */
+/** Returns the site's page in Markdown. */
 export function commandPage({ groups, everywhere }: Manual): string {
   const parts = [
     "# Commands and flags",
@@ -48,7 +48,7 @@ function code(words: string): string {
   return `\`${words.replaceAll("|", "\\|")}\``;
 }
 
-/** Markdown takes nothing of it for its own. */
+/** Escapes the characters that Markdown would interpret. */
 function escaped(words: string): string {
   const plain = words.replaceAll(/[\\|<>*_[\]{}`]/g, "\\$&").replaceAll("\n", " ");
   return plain.replaceAll(/https?:\/\/[^\s,;)]+/g, "`$&`");

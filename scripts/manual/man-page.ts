@@ -1,7 +1,7 @@
 import { SETTINGS } from "../../src/config.ts";
 import type { CommandFacts, FlagFacts, Manual } from "./command-facts.ts";
 
-/** The manual as a page for man(1), in the macros of man(7). */
+/** Returns the page for man(1), in the macros of man(7). */
 export function manPage({ about, groups, everywhere }: Manual, version: string): string {
   const parts = [
     `.TH PD 1 "" "headwater ${version}" "Headwater"`,
@@ -49,7 +49,7 @@ function flagLines(flags: readonly FlagFacts[]): readonly string[] {
   return flags.flatMap(({ flags: words, about }) => [".TP", `.B ${text(words)}`, text(about)]);
 }
 
-/** As it is to be read: no character of it is a command to the formatter. */
+/** Escapes every character that the formatter would interpret. */
 function text(words: string): string {
   const plain = words
     .replaceAll("\\", "\\e")

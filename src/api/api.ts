@@ -16,7 +16,6 @@ import { webhooks } from "./webhooks.ts";
 import { workflows } from "./workflows.ts";
 import { page } from "./server.ts";
 
-/** Requires each call of `CALLS` with its address. */
 type Declared = {
   readonly [Group in keyof typeof CALLS]: { readonly [Name in keyof (typeof CALLS)[Group]]: { readonly address: (typeof CALLS)[Group][Name] } };
 };

@@ -8,7 +8,7 @@ import { actionRun } from "./invocations.ts";
 
 export const codeFiles = z.object({ code: text, path: text.default("component.js"), files: texts.default({}) });
 
-/** For agents, which may see what a component does, but not its secrets. */
+/** For agents, which may not see secrets. */
 export const hideSecrets = flag
   .default(false)
   .describe("replaces credentials and secret props with stars in the component's output, but not in the context, which the component reads again");

@@ -13,7 +13,7 @@ export interface Call<Address extends CallAddress, Params extends z.ZodObject, A
   /** Undefined when the answer has no body. */
   readonly answer: Answer;
   readonly status: 200 | 202;
-  /** Parts that read-only keys may not use: the whole call, or these parameters when they are set. */
+  /** Read-only keys may not use the whole call, or these parameters. */
   readonly beyondReaders: "all" | readonly string[];
   /** Needs no API key. */
   readonly isOpen: boolean;

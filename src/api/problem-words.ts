@@ -15,7 +15,6 @@ function wantedWords(issue: Issue): string {
   return wanted(issue);
 }
 
-/** Options for parsing values that users wrote. */
 export const IN_WORDS = { error: wantedWords } as const;
 
 export interface Problem {
@@ -24,7 +23,7 @@ export interface Problem {
   readonly text: string;
 }
 
-/** `whole` is the name of the value itself. Returns at most `most` problems. */
+/** `whole` is the name of the value itself. */
 export function problemsOf({ issues }: z.ZodError, { whole, given }: { whole: string; given: unknown }, most = Number.POSITIVE_INFINITY): Problem[] {
   return issues.slice(0, most).map((issue) => ({ path: issue.path, text: `${placeOf(issue.path) || whole}: ${textOf(issue, valueAt(given, issue.path))}` }));
 }

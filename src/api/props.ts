@@ -55,7 +55,6 @@ export type ChoicesRecord = z.infer<typeof choices>;
 
 export const dynamicProps = z.object({ ...asides, dynamicProps: z.object({ id: text, configurableProps: z.array(prop) }) });
 
-/** Details of PD_BAD_PROPS. */
 export interface BadProps {
   readonly problems: readonly PropProblemRecord[];
   /** Includes dynamic props for the given values. */

@@ -25,7 +25,7 @@ export type StatusRecord = z.infer<typeof status>;
 const figures = z.object({
   at_ms: ms,
   runs: z.number().describe("calls of run and of hooks"),
-  failed: z.number().describe("calls that did not return"),
+  failed: z.number().describe("calls that failed, timed out or were interrupted"),
   events: z.number(),
   dropped: z.number().describe("events that dedupe dropped"),
   attempts: z.number().describe("delivery attempts"),

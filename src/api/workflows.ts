@@ -218,7 +218,7 @@ export const workflows = {
   get: call(CALLS.workflows.get, { tag, summary: "Shows a workflow, by id or slug", answer: workflow }),
   update: call(CALLS.workflows.update, {
     tag,
-    summary: "Changes files, name, variables or state; active runs stay on the version that they started on",
+    summary: "Changes files, name, variables or state; running and waiting runs stay on the version that they started on",
     params: workflowParams.extend({
       if_version: whole(1, MOST_VERSIONS).optional().describe("fails with PD_CONFLICT unless this is the current version"),
       keep_slug: flag.optional().describe("keeps the slug when the name changes"),
@@ -284,7 +284,7 @@ export const workflows = {
   }),
   resume: call(CALLS.workflows.resume, {
     tag,
-    summary: "Resumes a suspended run; the event becomes $resume_data",
+    summary: "Resumes a waiting run; the event becomes $resume_data",
     params: z.object({ event: jsonObject.optional() }),
     answer: one(run),
   }),

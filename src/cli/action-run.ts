@@ -5,7 +5,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from "../domain/text/js
 import type { CliContext } from "./context.ts";
 import { printJson, printLine, timelineLine } from "./reporter.ts";
 
-/** Returns exit code 1 when the run failed. */
+/** Exit code 1 when the run failed. */
 export function printActionRun(cli: CliContext, run: ActionRunRecord): number {
   const isOk = run.outcome === "returned";
   if (cli.isJson) printJson(cli, run);
@@ -41,13 +41,12 @@ function framesOf(stack: string): string {
     .join("\n");
 }
 
-/** The form of `what` depends on the receiver. */
 function sendLine({ to, what, status, problem }: JsonObject): string {
   const told = isJsonObject(what) && to === "http" ? `${shown(what["method"] ?? "GET")} ${shown(what["url"])}` : shown(what);
   return `${shown(to)} ${told}: ${problem === undefined ? `status ${shown(status)}` : shown(problem)}`;
 }
 
-/** Only workflows carry out flow control, so it is only printed. */
+/** Only workflows carry out flow control. */
 function flowLine({ kind, reason, maxRetries, ms }: JsonObject): string {
   switch (kind) {
     case "exit":

@@ -24,7 +24,7 @@ export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly isJson: boolean;
   readonly flags: GivenSettings;
-  /** Omitted to start a detached process. */
+  /** Omitted: starts a detached process. */
   readonly spawnServer?: (words: readonly string[], log: number) => ServerProcess;
   /** Undefined for the default server. */
   readonly profile: string | undefined;
@@ -34,18 +34,18 @@ interface ServerProcess {
   once(event: "exit", listener: () => void): unknown;
 }
 
-/** A server that owns the home may be busy for this long. */
+/** The owner of the home may be busy for this long. */
 const BUSY_MS = 30_000;
 /** Migrations get extra time. */
 const START_TIMEOUT_MS = 20_000;
 /** A supervisor restarts an ended server after a pause. */
 const RETURN_TIMEOUT_MS = 4000;
-/** Pause while another server owns the home but does not answer. */
+/** While a silent server owns the home. */
 const RETRY_MS = 300;
-/** The end of the log says why a start failed. */
+/** The log ends with the reason of a failed start. */
 const TAIL_BYTES = 16_384;
 
-/** Undefined when no server runs on this PD_HOME. Throws PD_SERVER_UNREACHABLE when one owns the home but does not answer. */
+/** Undefined without a server on this PD_HOME. Throws PD_SERVER_UNREACHABLE for a silent one. */
 export async function findServer(settings: Pick<Settings, "home">, cli?: CliContext, { busyMs = BUSY_MS } = {}): Promise<Client | undefined> {
   const locate = (): Promise<ServerAddress | undefined> => locateServer(settings.home);
   const address = await locate();
@@ -61,7 +61,7 @@ export function tellUnusedSettings({ flags, stderr }: CliContext): void {
   stderr.write(`The server is already running: ${names.join(", ")} ${verb} nothing. To use ${them}, stop it first: pd down\n`);
 }
 
-/** A busy server answers late, so it is asked again while it owns the home. */
+/** Retries while a busy server owns the home. */
 async function answers(address: ServerAddress, home: string, busyMs: number): Promise<boolean> {
   for (const started = Date.now(); ;) {
     const heard = await new Connection(address).listens();
@@ -75,7 +75,7 @@ async function answers(address: ServerAddress, home: string, busyMs: number): Pr
   }
 }
 
-/** The recorded process id or port may belong to another program by now. */
+/** Another program may have the recorded process id or port by now. */
 async function isHeld(home: string): Promise<boolean> {
   const { holdLock } = await import("../system/home/file-lock.ts");
   const lock = holdLock(join(home, "server.lock"));
@@ -87,7 +87,7 @@ function watching(cli: CliContext, label: string): NonNullable<ConnectionOptions
   return (call, askStep) => withSteps(cli, { label, askStep: async () => stepWords(await askStep()) }, call);
 }
 
-/** The server in the record may have crashed. */
+/** The server may have crashed. */
 export async function locateServer(home: string): Promise<ServerAddress | undefined> {
   const record = readServerRecord(home);
   if (record === undefined) return undefined;
@@ -95,12 +95,12 @@ export async function locateServer(home: string): Promise<ServerAddress | undefi
   return { baseUrl: record.api_url, key };
 }
 
-/** Starts a local server when none runs, and prints that. */
+/** Starts a local server when none runs. */
 export function connect(cli: CliContext): Promise<Client> {
   return connectTo(cli, cli.profile);
 }
 
-/** Without a name, uses the default server. */
+/** Undefined: the default server. */
 export async function connectTo(cli: CliContext, profileName: string | undefined): Promise<Client> {
   const profile = await findProfile(profileName, cli.environment);
   if (profile !== undefined) return createClient(new Connection(profile, { watch: watching(cli, `Waiting for ${profile.baseUrl}`) }));
@@ -122,7 +122,7 @@ async function reachServer(cli: CliContext, settings: Settings): Promise<Client>
   return withSteps(cli, { label: "Starting", askStep: startSteps(settings) }, startInBackground(cli, settings));
 }
 
-/** A supervisor may be restarting a crashed server, and must not find its place taken. A background server has no supervisor. */
+/** A supervisor may be restarting the server, and needs its place free. A background server has no supervisor. */
 async function untilReturned(cli: CliContext, settings: Settings): Promise<Client | undefined> {
   const record = readServerRecord(settings.home);
   if (record === undefined || record.in_background === true) return undefined;
@@ -141,7 +141,7 @@ function startSteps({ home }: Settings): () => Promise<string | undefined> {
   return async () => migrationWords(await tailOf(path, from));
 }
 
-/** The end of a growing file, without its first `from` bytes. */
+/** End of a growing file, without its first `from` bytes. */
 async function tailOf(path: string, from: number): Promise<string> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return "";
@@ -155,7 +155,7 @@ async function tailOf(path: string, from: number): Promise<string> {
   }
 }
 
-/** The output goes to server.log in PD_HOME. Throws PD_SERVER_UNREACHABLE with the reason. */
+/** Output goes to server.log in PD_HOME. Throws PD_SERVER_UNREACHABLE. */
 export async function startInBackground(cli: CliContext, settings: Settings): Promise<Client> {
   await makeHome(settings.home);
   const logPath = join(settings.home, "server.log");
@@ -177,26 +177,23 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
     if (client !== undefined) return client;
     const isLate = Date.now() - started > START_TIMEOUT_MS && migrationWords(await tailOf(logPath, from)) === undefined;
     if (isLate || (hasEnded && !hasLostRace(await linesFrom(logPath, from)))) throw notStarted(logPath, await linesFrom(logPath, from));
-    // The server that owns the home may be starting or stopping.
+    // The home's owner may be starting or stopping.
     if (hasEnded) await sleep(RETRY_MS);
     if (hasEnded && (await findServer(settings, cli)) === undefined) begin();
     await sleep(30);
   }
 }
 
-/**
- * glibc gives each thread its own arena and keeps the used memory of each. With a single arena, a server with many runs uses 8 MB less and is not
- * slower.
- */
+/** glibc keeps the used memory of each thread's arena. With one arena, a server with many runs uses 8 MB less and is not slower. */
 const ONE_ARENA = { MALLOC_ARENA_MAX: "1" };
 
-/** Under load a server uses 125 MB with these flags and 165 without (measured with 50 connections). It starts 20 ms later. */
+/** Measured under load with 50 connections: 125 MB instead of 165. The start takes 20 ms longer. */
 const SMALL_HEAP = ["--max-semi-space-size=8", "--heap-growing-percent=20"];
 
-/** Without colours, because the log is parsed. */
+/** The log is parsed, so it has no colours. */
 function spawnServer(words: readonly string[], log: number): ServerProcess {
   const env = { ...ONE_ARENA, ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, PD_BACKGROUND: "1" };
-  // Most commands find a running server, and start faster without this module.
+  // Loaded late, because most commands find a running server.
   const server = process
     .getBuiltinModule("node:child_process")
     .spawn(process.execPath, [...SMALL_HEAP, packageFile("bin/pd.cjs"), ...words], { detached: true, stdio: ["ignore", log, log], env });
@@ -209,9 +206,9 @@ function flagWords(name: string, value: string | undefined): string[] {
   return row === undefined || value === undefined ? [] : [`--${row.flag}`, value];
 }
 
-/** Another command has started a server at the same time. */
+/** Another command started a server meanwhile. */
 function hasLostRace(lines: readonly string[]): boolean {
-  // The last line of an error is its code.
+  // An error ends with its code.
   return lines.findLast((line) => /^\[PD_\w+\]$/.test(line)) === "[PD_HOME_IN_USE]";
 }
 
@@ -228,12 +225,10 @@ function notStarted(logPath: string, lines: readonly string[]): PdError {
   });
 }
 
-/** Shorter waits show no time. */
 const SHOWN_FROM_MS = 1000;
-/** Leaves room for the time. */
 const MOST_SUBJECT = 60;
 
-/** Such as `Installing axios@1.7 … 3 s`. Undefined when the server reports no step. */
+/** Such as `Installing axios@1.7 … 3 s`. Undefined without a step. */
 export function stepWords(told: JsonObject | undefined): string | undefined {
   const words = wordsOf(String(told?.["step"]), cut(String(told?.["subject"] ?? ""), MOST_SUBJECT));
   const elapsed = Number(told?.["elapsed_ms"] ?? 0);
@@ -257,7 +252,7 @@ function wordsOf(step: string, subject: string): string | undefined {
   }
 }
 
-/** Reads the last line of a server's log. Undefined unless it is migrating. */
+/** Reads the log's last line. Undefined unless the server is migrating. */
 export function migrationWords(log: string): string | undefined {
   const last = log.trim().split("\n").at(-1) ?? "";
   const [, next, newest] = /revision=(\d+) of (\d+)/.exec(last) ?? [];

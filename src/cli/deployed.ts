@@ -5,10 +5,7 @@ import { PdError } from "../domain/errors.ts";
 
 export type Deployed = { readonly kind: "source"; readonly record: SourceRecord } | { readonly kind: "workflow"; readonly record: WorkflowRecord };
 
-/**
- * Finds a source or workflow by id or slug, and only then by name. Throws PD_SOURCE_NOT_FOUND, PD_WORKFLOW_NOT_FOUND for a workflow's id, and
- * PD_AMBIGUOUS.
- */
+/** Tries ids and slugs before names. Throws PD_SOURCE_NOT_FOUND, PD_WORKFLOW_NOT_FOUND for a workflow's id, and PD_AMBIGUOUS. */
 export async function findDeployed(client: Client, word: string): Promise<Deployed> {
   if (word.startsWith("p_")) return { kind: "workflow", record: await client.workflows.get(word) };
   const source = await found(client.sources.get(word));
@@ -20,14 +17,14 @@ export async function findDeployed(client: Client, word: string): Promise<Deploy
   if (source.record !== undefined && workflow.record !== undefined) throw ofBothKinds(word, [source.record, workflow.record]);
   if (source.record !== undefined) return { kind: "source", record: source.record };
   if (workflow.record !== undefined) return { kind: "workflow", record: workflow.record };
-  // Prefers the error with a suggestion.
+  // Prefers an error with a suggestion.
   const near = [source.error, workflow.error].find((error) => error?.message.includes("did you mean") === true);
   throw (
     near ?? new PdError("PD_SOURCE_NOT_FOUND", `Cannot find a source or workflow ${JSON.stringify(word)}`, { fix: "pd list sources, or pd list workflows" })
   );
 }
 
-/** Accepts no name, because the action cannot be undone. Throws PD_SOURCE_NOT_FOUND. */
+/** Accepts no name, because nothing undoes the action. Throws PD_SOURCE_NOT_FOUND. */
 export async function findExactly(client: Client, word: string): Promise<Deployed> {
   const deployed = await findDeployed(client, word);
   const { id, name_slug: slug, name } = deployed.record;
@@ -47,7 +44,7 @@ function isExactly({ id, name_slug: slug }: Named, word: string): boolean {
   return id === word || slug === word;
 }
 
-/** Returns these errors, because the word may name the other kind. */
+/** Returns errors: the word may name the other kind. */
 async function found<Found>(asked: Promise<Found>): Promise<{ record?: Found; error?: PdError }> {
   try {
     return { record: await asked };

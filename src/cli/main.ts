@@ -6,13 +6,12 @@ import { watchOutput } from "./own-output.ts";
 import { buildProgram } from "./program.ts";
 import { forTerminal } from "./terminal-text.ts";
 
-/** Exit code. 0 means success, and 1 any other failure. */
+/** 0 is success, 1 any other failure. */
 const WRONG_USAGE = 2;
 
-/** The streams and variables of a command. */
 export interface CliPlace extends Pick<CliContext, "stdin" | "stdout" | "stderr" | "environment" | "spawnServer"> {}
 
-/** `stdin` is a getter, because reading `process.stdin` opens the stream. Most commands do not need it. */
+/** A getter: reading `process.stdin` opens the stream, which few commands need. */
 const OWN_PLACE: CliPlace = {
   get stdin() {
     return process.stdin;
@@ -22,15 +21,15 @@ const OWN_PLACE: CliPlace = {
   environment: process.env,
 };
 
-/** Returns the exit code. Each command's code is imported when it runs, because every start of `pd` loads this file. */
+/** Returns the exit code. Commands are imported when they run, because every start loads this file. */
 export async function main(argv: readonly string[], place?: CliPlace): Promise<number> {
   const words = commandFirst(argv);
   const streams = place ?? OWN_PLACE;
   const outputFailure = watchOutput(streams.stdout);
-  // A failure of stderr cannot be reported.
+  // Nothing can report a failure of stderr.
   streams.stderr.on("error", () => {});
   const exitCode = await perform(words, streams);
-  // A stream emits its error in a later turn of the event loop.
+  // Streams emit errors in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
   const failure = outputFailure();
   if (failure === undefined) return exitCode;
@@ -84,7 +83,7 @@ function helpFor({ commands }: CommandUnknownOpts, [first]: readonly string[]): 
   return commands.some((command) => command.name() === first) ? `pd help ${first} shows its usage` : "pd help lists the commands";
 }
 
-/** Commander copies these settings only into commands that are created later. */
+/** Commander copies them only into commands that are created later. */
 function inherit(command: CommandUnknownOpts): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
@@ -94,7 +93,7 @@ function inherit(command: CommandUnknownOpts): void {
 
 function contextOf(command: CommandUnknownOpts, place: CliPlace): CliContext {
   const all: Record<string, unknown> = command.optsWithGlobals();
-  // Options without a help group belong to the command, such as --timeout of pd run-action. They are not server settings.
+  // Options without a help group belong to the command, such as --timeout of pd run-action, and are no server settings.
   const own = new Set(command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined).map((option) => option.attributeName()));
   const flags: GivenSettings = Object.fromEntries(
     Object.entries(SETTINGS).flatMap(([name, { flag }]) => {
@@ -120,7 +119,7 @@ function contextOf(command: CommandUnknownOpts, place: CliPlace): CliContext {
 
 const WITH_VALUE = new Set(["--home", "-p", "--profile"]);
 
-/** Global flags may come before the command, as in `pd -p work list`. */
+/** Global flags may precede it, as in `pd -p work list`. */
 export function commandFirst(words: readonly string[]): readonly string[] {
   const at = indexOfCommand(words);
   const command = words[at];

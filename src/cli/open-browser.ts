@@ -9,10 +9,7 @@ import type { CliContext } from "./context.ts";
 import { settingsOf } from "./settings-of.ts";
 import { printNote } from "./reporter.ts";
 
-/**
- * Other users of this machine can read a program's arguments. So the browser opens a file in the home that redirects to the address. Throws
- * PD_BAD_INPUT unless it is http or https.
- */
+/** Other users can read a program's arguments. So the browser opens a redirecting file in the home. Throws PD_BAD_INPUT unless the address is http or https. */
 export async function openPrivately(cli: CliContext, address: string): Promise<void> {
   const url = webAddress(address);
   const { home } = await settingsOf(cli);
@@ -22,12 +19,12 @@ export async function openPrivately(cli: CliContext, address: string): Promise<v
   open(cli, pathToFileURL(path).href);
 }
 
-/** Prints the address when it cannot be opened here. Throws PD_BAD_INPUT unless it is http or https. */
+/** Prints an address that cannot be opened here. Throws PD_BAD_INPUT unless it is http or https. */
 export function openInBrowser(cli: CliContext, address: string): void {
   open(cli, webAddress(address));
 }
 
-/** The opener starts a program for any scheme, and reads a leading dash as an option. Throws PD_BAD_INPUT unless the address is http or https. */
+/** The opener starts programs for other schemes, and reads a leading dash as an option. Throws PD_BAD_INPUT unless the address is http or https. */
 export function webAddress(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;

@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from "node:fs";
 import { codeOf } from "../domain/errors.ts";
 
-/** Returns a function that returns the first write error. A closed pipe, as from `head`, is not an error. */
+/** The result returns the first write error, except for a closed pipe, as from `head`. */
 export function watchOutput(stdout: NodeJS.WriteStream): () => unknown {
   let failure: unknown;
   stdout.on("error", (error) => {
@@ -15,12 +15,12 @@ function isFile(fd: number): boolean {
   try {
     return fstatSync(fd).isFile();
   } catch {
-    // The next write reports that it is closed.
+    // The next write fails.
     return false;
   }
 }
 
-/** When a full disk takes part of a chunk, Node drops the rest without an error. */
+/** When a full disk takes part of a chunk, Node drops the rest silently. */
 function writeWhole(stream: NodeJS.WriteStream, fd: number): void {
   const write = (chunk: Uint8Array, _encoding: unknown, done: (error?: unknown) => void): void => {
     try {

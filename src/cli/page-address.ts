@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 
-/** Without a ticket, the page asks for the key. */
+/** The page asks for the key. */
 export function pageOf({ connection }: Client, id?: string): string {
   return `${connection.baseUrl}/${id?.startsWith("p_") === true ? "workflows" : "sources"}${id === undefined ? "" : `/${id}`}`;
 }

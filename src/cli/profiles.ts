@@ -11,16 +11,15 @@ export interface Profile {
   /** Without a trailing slash and /v1. */
   readonly baseUrl: string;
   readonly key: string;
-  /** Workspace of the hosted platform. */
   readonly orgId?: string;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Config = Readonly<Record<string, unknown>>;
 
-/** The server on this machine, which needs no login. */
+/** This machine's server, without a login. */
 export const LOCAL = "local";
-/** Profiles of the hosted platform's own command: `pipedream`, or `pipedream:<section>`. */
+/** Profiles of the hosted platform's command: `pipedream`, or `pipedream:<section>`. */
 const HOSTED = /^pipedream(?::(.+))?$/;
 const HOSTED_URL = "https://api.pipedream.com";
 
@@ -41,7 +40,7 @@ function parse(text: string): Config {
   return isRecord(file) ? file : {};
 }
 
-/** The named profile, or PD_BASE_URL with PD_API_KEY, or the login without a name. Undefined for the server on this machine. Throws PD_NO_PROFILE. */
+/** The named profile, else PD_BASE_URL with PD_API_KEY, else the unnamed login. Undefined for this machine's server. Throws PD_NO_PROFILE. */
 export async function findProfile(name: string | undefined, environment: Environment): Promise<Profile | undefined> {
   if (name === LOCAL) return undefined;
   const config = readConfig(environment);
@@ -79,7 +78,7 @@ function profileIn(section: Config, name: string): Profile | undefined {
   return { name, key, baseUrl: plainUrl(url), ...(typeof orgId === "string" ? { orgId } : {}) };
 }
 
-/** The hosted command's file is `pipedream/config`, or `pipedream` itself. */
+/** In `pipedream/config`, or `pipedream` itself. */
 async function hostedProfile(name: string, environment: Environment): Promise<Profile | undefined> {
   const match = HOSTED.exec(name);
   if (match === null) return undefined;

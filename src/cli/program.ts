@@ -1,4 +1,4 @@
-/** Declares all commands. Their code is loaded when they run. */
+/** Commands' code is loaded when they run. */
 import { Command, Option } from "@commander-js/extra-typings";
 import manifest from "../../package.json" with { type: "json" };
 import { SETTINGS } from "../config.ts";
@@ -16,7 +16,6 @@ function everywhere(flags: string, about: string): Option {
   return new Option(flags, about).helpGroup("Everywhere:");
 }
 
-/** In the order of the groups in help. */
 export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: Run) => void, names: readonly string[]])[] = [
   [deployCommands, ["dev", "deploy", "update", "versions", "rollback", "delete", "init", "fixture", "test"]],
   [readCommands, ["open", "list", "describe", "timers", "events", "logs"]],
@@ -31,15 +30,14 @@ export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: 
   [remoteCommands, ["login", "logout", "push", "pull"]],
 ];
 
-/** Declaring only the needed commands shortens the start. */
+/** Fewer commands shorten the start. */
 function neededFor([first]: readonly string[]): typeof DECLARATIONS {
-  // It completes every other command.
   const wantsAll = first === undefined || first === "complete";
   const own = wantsAll ? [] : DECLARATIONS.filter(([, names]) => names.includes(first));
   return own.length === 0 ? DECLARATIONS : own;
 }
 
-/** `words` is the command line. Omitted to declare every command. */
+/** `words`: the command line. Omitted: every command. */
 export function buildProgram(run: Run, words: readonly string[] = []): Command {
   const program = new Command("pd")
     .description("Runs event-source components on your own machine")
@@ -49,7 +47,6 @@ export function buildProgram(run: Run, words: readonly string[] = []): Command {
     .configureHelp({ showGlobalOptions: true });
   for (const [declare] of neededFor(words)) declare(program, run);
   arrangeHelp(program);
-  // Subcommands inherit the flags of their group.
   for (const command of program.commands) {
     command.addOption(everywhere("--home <folder>", `${SETTINGS.home.help} (PD_HOME)`));
     if (command.name() !== "doctor") command.addOption(everywhere("--json", "Print JSON on stdout"));

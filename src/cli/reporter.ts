@@ -7,14 +7,12 @@ import { PdError, isDiskProblem, messageOf, toPdError } from "../domain/errors.t
 import type { CliContext } from "./context.ts";
 import { cut, forTerminal, plainLine, plainText } from "./terminal-text.ts";
 
-/** Column where timeline messages start. */
 const INDENT = 21;
-/** Characters shown without a summary. */
+/** Characters shown when there is no summary. */
 const MOST_OF_PAYLOAD = 120;
 /** The API's limit. */
 const MOST_RECORDS = 1000;
 
-/** Undefined members are omitted. */
 type Printable = JsonValue | object;
 
 export function printJson({ stdout }: CliContext, value: Printable): void {
@@ -25,28 +23,27 @@ export function printLine({ stdout }: CliContext, text: string): void {
   stdout.write(`${forTerminal(text)}\n`);
 }
 
-/** Not part of the command's result. */
 export function printNote({ stderr }: CliContext, text: string): void {
   stderr.write(`${forTerminal(text)}\n`);
 }
 
-/** A server may also end the stream of a slow reader. */
+/** A server may end a slow reader's stream. */
 export function printConnection(cli: CliContext, isOpen: boolean): void {
   printNote(cli, isOpen ? "Reconnected" : "The connection to the server was lost; reconnecting");
 }
 
-/** Counts deleted events of all channels that the user has missed. */
+/** `count` includes deleted events of all channels. */
 export function printGone(cli: CliContext, count: number): void {
   printNote(cli, `Missed ${count} ${count === 1 ? "event" : "events"} of the source, deleted before the connection was restored`);
 }
 
-/** Logs cannot be resumed. `source` is the argument of pd logs. */
+/** Logs cannot be resumed. `source`: the argument of pd logs. */
 export function printGap(cli: CliContext, isOpen: boolean, source: string): void {
   printConnection(cli, isOpen);
   if (isOpen) printNote(cli, `Lines from the time in between are missing: pd logs ${source} --no-follow shows them`);
 }
 
-/** With --json, the error is printed in place of the result. */
+/** --json prints the error in place of the result. */
 export function printError(cli: CliContext, thrown: unknown): void {
   // Ctrl-C at a question.
   if (thrown instanceof Error && thrown.name === "ExitPromptError") return printNote(cli, "Cancelled");
@@ -68,7 +65,7 @@ function errorRecord(thrown: unknown, known: PdError | undefined): object {
   return { code: known?.code ?? "PD_FAILED", message: messageOf(thrown), fix: known?.fix, details: known?.details };
 }
 
-/** True when the command itself refused its input. Errors from a server have details. */
+/** The command itself refused its input: a server's errors have details. */
 export function isWrongUsage(thrown: unknown): boolean {
   return thrown instanceof PdError && thrown.code === "PD_BAD_INPUT" && thrown.details === undefined;
 }
@@ -91,7 +88,7 @@ const GAP = "  ";
 /** Least width of a shortened column. */
 const LEAST_WIDTH = 6;
 
-/** Shortens the last column first, then the widest one. */
+/** The last column first, then the widest. */
 function fittedWidths(wanted: readonly number[], most: number): readonly number[] {
   const widths = [...wanted];
   const over = (): number => widths.reduce((sum, width) => sum + width, 0) - most;
@@ -112,7 +109,6 @@ interface Listing<Item> {
   readonly none: string;
 }
 
-/** Returns the exit code. */
 export function printRecords<Item extends Printable>(cli: CliContext, records: readonly Item[], { columns, cells, none }: Listing<Item>): 0 {
   if (cli.isJson) printJson(cli, [...records]);
   else if (records.length === 0) printNote(cli, none);
@@ -128,7 +124,6 @@ export function printRecords<Item extends Printable>(cli: CliContext, records: r
   return 0;
 }
 
-/** Returns the exit code. */
 export function printRecord(cli: CliContext, record: Printable, inWords: () => void): 0 {
   if (cli.isJson) printJson(cli, record);
   else inWords();
@@ -177,7 +172,6 @@ function logLine({ k, from }: ObservationRecord, { at, message, colours }: { at:
   return `${at} ${colours.dim(`│ ${label.padEnd(5)}`)} ${paint(message)}${from === undefined || from === "" ? "" : colours.dim(`  ${plainLine(from)}`)}`;
 }
 
-/** Indents further lines. */
 function shown(message: string): string {
   return message.replaceAll("\n", `\n${" ".repeat(INDENT)}`);
 }

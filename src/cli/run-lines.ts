@@ -23,7 +23,7 @@ interface RunLinesSettings {
   readonly colours: Colours;
 }
 
-/** One line per run. When there are too many, counts the rest. */
+/** One line per run. Counts the rest when there are too many. */
 export class RunLines {
   readonly #settings: RunLinesSettings;
   #second = 0;
@@ -34,7 +34,7 @@ export class RunLines {
     this.#settings = settings;
   }
 
-  /** Calls `nameOf` only for runs that are printed. */
+  /** `nameOf` is called only for printed runs. */
   add(run: SeenRun, nameOf: () => string): void {
     this.#turnTo(Math.floor(run.at / 1000));
     if (this.#shown >= MOST_A_SECOND) {

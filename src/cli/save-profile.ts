@@ -11,7 +11,7 @@ import { makeFolder } from "../system/home/make-folder.ts";
 import { writeWhole } from "../system/home/whole-files.ts";
 import { type Config, type Environment, LOCAL, type Profile, configPath, isHostedProfile, readConfig } from "./profiles.ts";
 
-/** Only the user can read the file. Without a name, sets the default. Throws PD_BAD_INPUT for an invalid name. */
+/** In a file that only the user can read. Undefined sets the default. Throws PD_BAD_INPUT. */
 export async function saveProfile(name: string | undefined, { baseUrl, key }: Pick<Profile, "baseUrl" | "key">, environment: Environment): Promise<string> {
   checkName(name, environment);
   const members = { api_key: key, base_url: baseUrl };
@@ -22,7 +22,7 @@ export async function saveProfile(name: string | undefined, { baseUrl, key }: Pi
   return configPath(environment);
 }
 
-/** Returns false when no key was stored. */
+/** False when no key was stored. */
 export async function removeProfile(name: string | undefined, environment: Environment): Promise<boolean> {
   if (!existsSync(configPath(environment))) return false;
   let had = false;
@@ -37,11 +37,11 @@ export async function removeProfile(name: string | undefined, environment: Envir
   return had;
 }
 
-/** A name must be a single section of the file. */
+/** A name is a single section of the file. */
 const NAME = /^[A-Za-z\d][\w.-]*$/;
 const OWN_MEMBERS = ["api_key", "base_url", "org_id", ...Object.values(SETTINGS).map(({ flag }) => flag.replaceAll("-", "_"))];
 
-/** Throws PD_BAD_INPUT for an invalid new name. */
+/** Throws PD_BAD_INPUT. */
 export function checkName(name: string | undefined, environment: Environment): void {
   if (name === undefined || isRecord(ownMember(readConfig(environment), name))) return;
   const isTaken = name === LOCAL || isHostedProfile(name) || name in {} || OWN_MEMBERS.includes(name);
@@ -54,7 +54,7 @@ export function checkName(name: string | undefined, environment: Environment): v
 const LOCK_TRIES = 500;
 const LOCK_EVERY_MS = 20;
 
-/** Locks out other processes. Undefined keeps the old content. */
+/** Locks the file. Undefined changes nothing. */
 async function changeConfig(environment: Environment, change: (config: Config) => Config | undefined): Promise<void> {
   const path = configPath(environment);
   await makeFolder(dirname(path), 0o700);

@@ -6,7 +6,7 @@ interface Given {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Flags override variables, which override the config file. */
+/** Precedence: flags, variables, config file. */
 export async function settingsOf({ flags, environment }: Given): Promise<Settings> {
   return readSettings({ flags, environment, file: readConfig(environment) });
 }

@@ -2,10 +2,10 @@ import { PdError } from "../domain/errors.ts";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `Date.parse` accepts more, such as `5` for May 2001, which is mostly a span without its unit. */
+/** `Date.parse` also accepts `5` for May 2001, mostly a span without its unit. */
 const DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/** Epoch ms of `2h` ago, or of a date. Throws PD_BAD_INPUT. */
+/** Epoch ms. Throws PD_BAD_INPUT. */
 export function sinceOf(given: string): number {
   const span = /^(\d+)([smhd])$/.exec(given);
   const at = span === null ? (isDate(given) ? Date.parse(given) : Number.NaN) : Date.now() - Number(span[1]) * (UNITS[span[2] ?? ""] ?? 0);

@@ -6,23 +6,22 @@ interface SpinnerContext {
   readonly isJson: boolean;
 }
 
-/** Undefined when the step is unknown. */
+/** Undefined for an unknown step. */
 type AskStep = () => Promise<string | undefined>;
 
-/** Delay before a spinner is shown. */
 const PATIENCE_MS = 300;
 /** Between requests for the current step. */
 const LOOK_MS = 250;
 const BAR = 20;
 
-/** Spinners and questions that use the terminal. Only one fits. */
+/** The terminal fits one spinner or question. */
 let holders = 0;
 
 export function withSpinner<Value>(cli: SpinnerContext, label: string, work: Promise<Value>): Promise<Value> {
   return withSteps(cli, { label }, work);
 }
 
-/** `label` is shown while the step is unknown. */
+/** `label`: shown without a step. */
 export async function withSteps<Value>(cli: SpinnerContext, words: { label: string; askStep?: AskStep }, work: Promise<Value>): Promise<Value> {
   if (!isSeen(cli) || holders > 0) return work;
   const spinner = startSpinner(cli, words.label, words.askStep);
@@ -44,7 +43,6 @@ export async function withBar<Value>(cli: SpinnerContext, label: string, work: (
   return holdingTerminal(() => work({ isShown: true, tick, above })).finally(stop);
 }
 
-/** Shows no spinner during `work`. */
 export async function holdingTerminal<Value>(work: () => Promise<Value>): Promise<Value> {
   holders++;
   try {
@@ -54,12 +52,11 @@ export async function holdingTerminal<Value>(work: () => Promise<Value>): Promis
   }
 }
 
-/** With an unknown width, the terminal would be cleared forever. */
+/** Without a known width, the terminal is cleared forever. */
 function isSeen({ stderr, isJson }: SpinnerContext): boolean {
   return stderr.isTTY === true && stderr.columns > 0 && !isJson;
 }
 
-/** `████████░░░░░░░░░░░░` */
 export function barOf(done: number, total: number): string {
   const filled = total === 0 ? 0 : Math.min(BAR, Math.round((done / total) * BAR));
   return `${"█".repeat(filled)}${"░".repeat(BAR - filled)}`;
@@ -76,7 +73,7 @@ function startSpinner({ stderr }: SpinnerContext, label: string, askStep?: AskSt
   let spinner: Ora | undefined;
   let isOver = false;
   const say = (words: string): void => {
-    // Text from a server may contain terminal commands.
+    // A server's text may contain terminal commands.
     text = cut(forTerminal(words), stderr.columns - 4);
     if (spinner !== undefined) spinner.text = text;
   };
@@ -88,7 +85,7 @@ function startSpinner({ stderr }: SpinnerContext, label: string, askStep?: AskSt
     if (askStep !== undefined) look(askStep);
   };
   const look = (ask: AskStep): void => {
-    // The work must not fail because its step is unknown.
+    // The work must not fail without its step.
     const asked = ask().catch(() => undefined);
     void asked.then((words) => {
       if (isOver) return;

@@ -1,10 +1,10 @@
 /**
- * Text from others may write the clipboard, set the title, move the cursor or hide text. Control characters and characters that change the text
- * direction are escaped.
+ * Text from others may write the clipboard, set the title, move the cursor or hide text. Control characters and those that
+ * change the text direction are escaped.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNSAFE = /\u001b(?!\[[\d;]*m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu;
-/** Without width, these make different texts look alike. Emoji and some scripts need them, code does not. */
+/** Without width, they make different texts look alike. Emoji and some scripts need them, code does not. */
 // oxlint-disable-next-line no-misleading-character-class -- each of them by itself
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060-\u2064\ufeff]/g;
 // oxlint-disable-next-line no-control-regex -- the escape character is what is looked for
@@ -13,7 +13,7 @@ const STYLE = /\u001b\[([\d;]*)m/g;
 const ESCAPE = /\u001b/g;
 const RESET = "\u001b[0m";
 
-/** Keeps colours, reset at the end of each line. JSON keeps its meaning. */
+/** Keeps colours, reset at each line's end. JSON keeps its meaning. */
 export function forTerminal(text: string): string {
   const safe = text.replaceAll(UNSAFE, numbered);
   return safe.includes("\u001b") ? safe.split("\n").map(withColoursOnly).join("\n") : safe;
@@ -28,7 +28,7 @@ export function plainLine(text: string): string {
   return plainText(text).replaceAll("\n", "\\n").replaceAll("\t", " ");
 }
 
-/** True when the text cannot control the terminal, and cannot move or hide text. */
+/** Cannot control the terminal, nor move or hide text. */
 export function isPlainText(text: string): boolean {
   return plainLine(text) === text;
 }
@@ -38,10 +38,7 @@ function numbered(character: string): string {
   return Array.from(character.match(/[^]/g) ?? [], (half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 }
 
-/**
- * Colours that are readable on dark and light terminals. Black, white, backgrounds and exact colours may match the terminal's background and hide
- * text.
- */
+/** Readable on dark and light terminals. Black, white, backgrounds and exact colours may hide text. */
 const COLOURS = new Set([31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96]);
 const INTENSITIES = new Set([1, 2]);
 

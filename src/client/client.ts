@@ -12,7 +12,7 @@ import { CHECK_ADDRESS, Connection, type Request, type ServerAddress } from "./c
 import { type FollowSettings, Following } from "./following.ts";
 
 type AnyCall = Call<CallAddress, z.ZodObject, z.ZodType | undefined>;
-/** Removes the `data` envelope, except from pages. */
+/** Pages keep their envelope. */
 type Unwrapped<Body> = Body extends { readonly page_info: unknown } ? Body : Body extends { readonly data: infer Data } ? Data : Body;
 type Answered<Called extends AnyCall> = Called["answer"] extends z.ZodType ? Unwrapped<z.output<Called["answer"]>> : undefined;
 type Given<Called extends AnyCall> = z.input<Called["params"]>;
@@ -21,16 +21,16 @@ type Asking<Called extends AnyCall> =
     ? (...given: [...PartsOf<Called["address"]>, params?: Given<Called>]) => Promise<Answered<Called>>
     : (...given: [...PartsOf<Called["address"]>, params: Given<Called>]) => Promise<Answered<Called>>;
 
-/** Arguments of a call are the parts of its path, then its parameters. */
+/** The parts of the path, then the parameters. */
 type Calls = { readonly [Group in keyof Api]: { readonly [Name in keyof Api[Group]]: Api[Group][Name] extends AnyCall ? Asking<Api[Group][Name]> : never } };
 
 interface Streams {
   readonly follow: {
     events(source: string, settings?: FollowSettings): Following<EventRecord>;
     logs(source: string, settings?: FollowSettings): Following<ObservationRecord>;
-    /** Opens a debugger port on the server's machine while this is read. Port 0 means any free port. `root` is the URL of the folder of the source's files. */
+    /** Opens a debugger port on the server's machine while this is read; 0 means any free port. `root`: URL of the folder of the source's files. */
     debugger(source: string, where: { readonly port: number; readonly root: string }, settings?: FollowSettings): Following<DebugNewsRecord>;
-    /** Like `debugger`, for actions that are run with this id as `debug`. */
+    /** For actions that run with this id as `debug`. */
     actionDebugger(id: string, where: { readonly port: number; readonly root: string }, settings?: FollowSettings): Following<DebugNewsRecord>;
   };
   readonly connection: Connection;
@@ -38,7 +38,7 @@ interface Streams {
 
 export type Client = Calls & Streams;
 
-/** Each call rejects with the server's error as a PdError, or with PD_SERVER_UNREACHABLE. */
+/** Calls reject with the server's error as a PdError, or with PD_SERVER_UNREACHABLE. */
 export function createClient(server: ServerAddress | Connection): Client {
   const connection = server instanceof Connection ? server : new Connection(server);
   const debuggerAt = (path: string, { port, root }: { port: number; root: string }, settings: FollowSettings): Following<DebugNewsRecord> =>
@@ -61,7 +61,7 @@ export function createClient(server: ServerAddress | Connection): Client {
   return { ...known<Calls>(Object.fromEntries(groups)), follow, connection };
 }
 
-/** Returns all records of a paged list. Starts over when the record that a page follows was deleted. */
+/** All records of a paged list. Starts over when the record that a page follows was deleted. */
 export async function everyPage<Item>(list: ListPage<Item>): Promise<readonly Item[]> {
   for (let triesLeft = TRIES; ; triesLeft--) {
     const records = await fromTheFirst(list, triesLeft > 1);
@@ -73,16 +73,16 @@ async function fromTheFirst<Item>(list: ListPage<Item>, mayFail: boolean): Promi
   const records: Item[] = [];
   const seen = new Set<string | undefined>();
   for (let after: string | undefined; ;) {
-    // Otherwise a repeated cursor would loop forever.
+    // A repeated cursor would loop forever.
     if (seen.has(after)) throw new PdError("PD_FAILED", "Cannot list all records: the server's pages do not end");
     seen.add(after);
     try {
       const page = await list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
       const { data, page_info: info } = isPage(page) ? page : noList();
-      // Some servers ignore `after` and repeat the first page.
+      // Some servers ignore `after`.
       if (after !== undefined && info.end_cursor === after && records.length >= info.total_count) return records;
       records.push(...data);
-      // After a full page there may be more, because deletions of earlier records lower the total.
+      // After a full page there may be more: deleted earlier records lower the total.
       const isLast = records.length >= info.total_count && (data.length < PAGE || info.end_cursor === undefined);
       if (data.length === 0 || isLast) return records;
       after = info.end_cursor;
@@ -126,7 +126,7 @@ function requestOf(address: CallAddress, given: readonly unknown[]): Request {
   let used = 0;
   const path = template.replaceAll(/\{(\w+)\}/g, () => {
     const part = given[used++];
-    // URLs resolve "." and ".." even when encoded, so the call would go to another path.
+    // URLs resolve "." and ".." even when encoded, and would call another path.
     if (part === "." || part === "..")
       throw new PdError("PD_BAD_INPUT", `Cannot call ${address} for ${JSON.stringify(part)}: a URL cannot contain this name`, { fix: "Use another name" });
     if (typeof part === "string" && part !== "") return encodeURIComponent(part);
@@ -160,7 +160,7 @@ function unwrapped(body: JsonValue | undefined): JsonValue | undefined {
   return isJsonObject(body) && !("page_info" in body) && "data" in body ? body["data"] : body;
 }
 
-/** Returns undefined for errors other than PD_BAD_PROPS. */
+/** Undefined for other errors. */
 export function badPropsOf(error: unknown): BadProps | undefined {
   if (!(error instanceof PdError) || error.code !== "PD_BAD_PROPS") return undefined;
   const { problems, props } = error.details ?? {};
@@ -172,18 +172,18 @@ function checkedRecord<Value>(kind: "event" | "observation", data: JsonObject): 
   return known<Value>(data);
 }
 
-/** Unchecked: the server is trusted to follow the API's types. */
+/** The server is trusted to follow the API's types. */
 function known<Value>(value: unknown): Value {
   return value as Value;
 }
 
-/** Includes ids of the hosted platform (`dc_…`, `1606511826306-1`), slugs, and `dc_*` in subscriptions. */
+/** With ids of the hosted platform (`dc_…`, `1606511826306-1`), slugs, and `dc_*` in subscriptions. */
 const SAFE_ID = /^(?:[0-9A-Za-z][\w-]{0,499}|(?:dc|p)_\*)?$/;
 const ID_MEMBER = /^(?:id|[a-z_]+_id|slug|name_slug)$/;
-/** Not checked, because users choose their members: state, data stores, action results, and names given to DELETE. */
+/** Not checked: users choose the members of state, data stores and action results, and names given to DELETE. */
 const OF_USERS = /^(?:DELETE |(?:GET|PUT|POST) \/v1\/(?:sources\/\{id\}\/(?:state|events)|data_stores|actions|components\/(?:configure|props)))/;
 
-/** Security: callers use ids in paths, URLs and commands. Throws PD_SERVER_UNREACHABLE for an invalid id. */
+/** Security: callers use ids in paths, URLs and commands. Throws PD_SERVER_UNREACHABLE. */
 function checkIds(address: CallAddress | "event" | "observation", answer: unknown): void {
   if (OF_USERS.test(address)) return;
   const data = isRecord(answer) && "page_info" in answer ? answer["data"] : answer;

@@ -7,49 +7,48 @@ export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: JsonObject;
-  /** Sent as `pd-progress`. `/v1/progress/<id>` then returns the call's current step. */
+  /** Sent as `pd-progress`. `/v1/progress/<id>` then has the call's step. */
   readonly progressId?: string;
 }
 
-/** Returns the server's current step of a call, or undefined when the server does not report one. */
+/** The current step of a call. Undefined when the server reports none. */
 export type AskStep = () => Promise<JsonObject | undefined>;
 
 export interface ServerAddress {
-  /** Without a trailing slash and without /v1. */
+  /** Without a trailing slash and /v1. */
   readonly baseUrl: string;
   readonly key: string;
 }
 
 export interface ConnectionOptions {
-  /** Wraps each call, to show its progress to the user. */
+  /** Shows each call's progress to the user. */
   readonly watch?: (call: Promise<JsonValue | undefined>, askStep: AskStep) => Promise<JsonValue | undefined>;
-  /** Returns the server's current address, which changes when the server restarts. Undefined when no server runs. */
+  /** The server's address, which changes with a restart. Undefined when no server runs. */
   readonly locate?: () => Promise<ServerAddress | undefined>;
-  /** Starts a server if necessary and returns its address. Called before the first call, unless that is a read that the server answers. */
+  /** Starts a server if needed. Called before the first call, unless that is a read that the server answers. */
   readonly reach?: () => Promise<ServerAddress>;
-  /** Aborts all calls. */
   readonly signal?: AbortSignal;
-  /** Calls a server in this process directly. Streams and downloads still use the network. */
+  /** Calls a server in this process. Streams and downloads use the network. */
   readonly ask?: (url: string, sending: Sending) => Promise<Answer>;
 }
 
 export const CHECK_ADDRESS = "Check the server's address: --base-url, PD_BASE_URL or the profile";
 const ALIVE_TIMEOUT_MS = 3000;
-/** Chosen: larger than any answer of this API. */
+/** Chosen: above any answer of this API. */
 const MOST_BYTES = 256_000_000;
 const MOST_STEP_BYTES = 10_000;
 /** For error bodies and `/v1/status`. */
 const MOST_SHORT_BYTES = 1_000_000;
-/** Until a GET returns its headers. Chosen to cover the copy of a large database. Deploys and runs have no limit. */
+/** Until a GET's headers. Chosen to cover the copy of a large database. Deploys and runs have no limit. */
 const READ_WITHIN_MS = 600_000;
-/** The server opens a stream immediately and then sends a comment every 15 s. */
+/** The server opens a stream at once and sends a comment every 15 s. */
 const SILENT_MS = 45_000;
 
-/** Sends HTTP requests to one server. Throws the server's errors as PdError, and PD_SERVER_UNREACHABLE. */
+/** Throws the server's errors as PdError, and PD_SERVER_UNREACHABLE. */
 export class Connection {
   #server: ServerAddress;
   readonly #options: ConnectionOptions;
-  /** Resolves when the server runs. Undefined until then, and after a failed attempt. */
+  /** The server runs. Undefined before, and after a failed attempt. */
   #reached: Promise<void> | undefined;
 
   constructor(server: ServerAddress, options: ConnectionOptions = {}) {
@@ -65,12 +64,12 @@ export class Connection {
     return this.#server;
   }
 
-  /** Returns a connection to the same server whose calls the signal aborts. */
+  /** A copy whose calls the signal aborts. */
   until(signal: AbortSignal): Connection {
     return new Connection(this.#server, { ...this.#options, signal });
   }
 
-  /** Returns `silent` when the connection is accepted but not answered in time, as by a server that is busy or was stopped by a signal. */
+  /** `silent`: accepted but not answered in time, as by a busy or suspended server. */
   async listens(): Promise<"answers" | "silent" | "nobody"> {
     try {
       const answer = await this.#sendOnce({ method: "GET", path: "/v1/status" }, { timeoutMs: ALIVE_TIMEOUT_MS });
@@ -80,7 +79,7 @@ export class Connection {
     }
   }
 
-  /** Returns the body of the answer, or undefined when it is empty. */
+  /** Undefined for an empty body. */
   async request(request: Request): Promise<JsonValue | undefined> {
     const { watch } = this.#options;
     const isFirst = this.#reached === undefined && this.#options.reach !== undefined && request.method === "GET";
@@ -93,7 +92,7 @@ export class Connection {
     return watch(this.#perform({ ...request, progressId }), () => this.#stepOf(progressId));
   }
 
-  /** Skips the check that a server runs, because the read itself takes no longer than that check. Returns undefined when the check is necessary. */
+  /** The read takes no longer than a check whether a server runs, so it replaces the check. Undefined when the check is necessary. */
   async #firstRead(request: Request): Promise<JsonValue | undefined> {
     try {
       const answer = await this.#sendOnce(request, { timeoutMs: ALIVE_TIMEOUT_MS });
@@ -101,7 +100,7 @@ export class Connection {
       if (told !== undefined) this.#reached ??= Promise.resolve();
       return told;
     } catch {
-      // `reach` finds the reason and reports it.
+      // `reach` reports the reason.
       return undefined;
     }
   }
@@ -119,7 +118,7 @@ export class Connection {
     return this.#reached;
   }
 
-  /** Never throws, because the call itself reports its errors. */
+  /** Does not throw: the call itself reports its errors. */
   async #stepOf(id: string): Promise<JsonObject | undefined> {
     try {
       const answer = await this.#sendOnce({ method: "GET", path: `/v1/progress/${id}` }, { timeoutMs: ALIVE_TIMEOUT_MS });
@@ -130,7 +129,7 @@ export class Connection {
     }
   }
 
-  /** Returns the body as a stream, and its length in bytes (0 when unknown). */
+  /** `bytes` is 0 when the length is unknown. */
   async download(path: string): Promise<{ readonly bytes: number; readonly body: AsyncIterable<Uint8Array> }> {
     await this.#reach();
     const answer = await this.#send({ method: "GET", path });
@@ -138,7 +137,7 @@ export class Connection {
     return { bytes: Number(answer.headers.get("content-length") ?? 0), body: this.#downloaded(answer) };
   }
 
-  /** Throws PD_SERVER_UNREACHABLE when the stream breaks off or stays silent for too long. */
+  /** Throws PD_SERVER_UNREACHABLE when the stream breaks off or is silent too long. */
   async *#downloaded(answer: Answer): AsyncGenerator<Uint8Array> {
     const reader = answer.body?.getReader();
     let isSilent = false;
@@ -180,7 +179,7 @@ export class Connection {
     });
   }
 
-  /** Sends a request that was refused to the server's current address, once. The refused server has not received it. */
+  /** Retries a refused request once, at the server's current address. The refusing server has not received it. */
   async #send(request: Request, ask?: ConnectionOptions["ask"]): Promise<Answer> {
     const { baseUrl } = this.#server;
     try {
@@ -218,7 +217,7 @@ export class Connection {
   }
 }
 
-/** `fetch` wraps the network's error as the cause of a TypeError. */
+/** `fetch` throws a TypeError with the network's error as its cause. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }
@@ -228,13 +227,13 @@ function isRefused(error: unknown): boolean {
   return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
 }
 
-/** Returns the server's error as a PdError. `call` names the request when the body has no message. */
+/** `call` names the request when the body has no message. */
 export async function refusalOf(answer: Answer, call: string): Promise<PdError> {
   const value = parseJson(await textOf(answer, MOST_SHORT_BYTES).catch(() => ""));
   const told = isRecord(value) ? value : {};
   const { fix: advice, ...details } = isRecord(told["details"]) ? told["details"] : {};
   const message = typeof told["error"] === "string" ? told["error"] : `${call} returned status ${answer.status}`;
-  // This program's servers always send a message.
+  // Our servers always send a message.
   const isForeign = typeof told["error"] !== "string" && answer.status < 500;
   const fix = typeof advice === "string" ? { fix: advice } : isForeign ? { fix: CHECK_ADDRESS } : {};
   return new PdError(isErrorCode(told["code"]) ? told["code"] : "PD_FAILED", message, { details, ...fix });

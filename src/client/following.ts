@@ -6,30 +6,29 @@ import { type Answer, Silence, sleep } from "../system/http/http-client.ts";
 import { CHECK_ADDRESS, type Connection, refusalOf } from "./connection.ts";
 
 export interface FollowSettings {
-  /** Starts after the event with this id; `0-0` starts with the oldest stored event. Omitted for events from now on. */
+  /** Starts after this event's id; `0-0` means with the oldest stored event. Omitted: with new events. */
   readonly after?: string;
-  /** Ends the stream. */
   readonly signal?: AbortSignal;
   /** Called with false when an open stream is cut off, and with true when it is open again. */
   readonly onConnection?: (isOpen: boolean) => void;
-  /** Called with the number of events after the last one seen that the server has deleted. They do not come. */
+  /** Number of missed events that the server has deleted. */
   readonly onGone?: (count: number) => void;
 }
 
-/** The server may recover from errors with this status or a higher one, as while it stops. */
+/** The server may recover from this status or a higher one, as while it stops. */
 const MAY_PASS_STATUS = 500;
-/** The server sends a comment every 15 s. A connection without one for this long is dead. */
+/** The server comments every 15 s. A connection that is silent for this long is dead. */
 const SILENCE_MS = 45_000;
-/** Minimum pause between two attempts to connect. The server can ask for a longer one. */
+/** Pause between two attempts to connect. The server can ask for more. */
 const SHORTEST_PAUSE_MS = 100;
-/** The largest event as JSON, with every character escaped, and the fields beside the payload. */
+/** The largest event as JSON with every character escaped, and its other fields. */
 const MOST_BYTES_OF_ONE = 2 * LIMITS.value + 1_000_000;
 /** All events come after this id. */
 const ALL = "0-0";
 
 /**
- * The records of a stream, one after the other. `eventsource` connects, parses and reconnects. It is given a `fetch` that
- * sends the key, finds a server that has moved, resumes after the last id, and reads only as fast as the records are taken.
+ * `eventsource` connects, parses and reconnects. Its `fetch` sends the key, finds a server that has moved, resumes after
+ * the last id, and reads only as fast as the records are taken.
  */
 export class Following<Item> implements AsyncIterable<Item> {
   readonly #connection: Connection;
@@ -42,7 +41,7 @@ export class Following<Item> implements AsyncIterable<Item> {
   #connectedAt = 0;
   #isOpen = false;
   #wasCutOff = false;
-  /** Records that were not taken yet: those of one chunk. */
+  /** Records of one chunk that were not taken yet. */
   #items: Item[] = [];
   #bytesSinceItem = 0;
   #failure: { readonly error: unknown } | undefined;
@@ -70,7 +69,7 @@ export class Following<Item> implements AsyncIterable<Item> {
     if (settings.signal?.aborted === true) this.#end(settings.signal.reason);
   }
 
-  /** Resolves when the server has subscribed this reader: later events are not missed. Rejects with the server's error when it refuses. */
+  /** The server has subscribed this reader, so later events are not missed. Rejects with the server's refusal. */
   get opened(): Promise<void> {
     return this.#opened;
   }
@@ -111,7 +110,7 @@ export class Following<Item> implements AsyncIterable<Item> {
     if (this.#wasCutOff) this.#settings.onConnection?.(true);
   }
 
-  /** `eventsource` connects again, unless what answers does not send events. */
+  /** `eventsource` reconnects unless the answer is no event stream. */
   #cutOff(): void {
     if (this.#source.readyState === this.#source.CLOSED && this.#failure === undefined)
       this.#end(
@@ -125,7 +124,7 @@ export class Following<Item> implements AsyncIterable<Item> {
     this.#settings.onConnection?.(false);
   }
 
-  /** Rejects when it should be tried again. A refusal by the server, as for a deleted source, ends the stream. */
+  /** Rejects to retry. A refusal by the server, as for a deleted source, ends the stream. */
   async #connect({ headers, signal }: EventSourceFetchInit): Promise<FetchLikeResponse> {
     const wanted: AbortSignal = signal;
     const pause = this.#connectedAt + SHORTEST_PAUSE_MS - performance.now();
@@ -147,16 +146,16 @@ export class Following<Item> implements AsyncIterable<Item> {
   }
 
   #heed({ headers }: Answer): void {
-    // The start of the stream, for a reader that is cut off before its first event.
+    // Position for a reader that is cut off before its first event.
     const after = headers.get("pd-after") ?? "";
     if (/^\d+-\d+$/.test(after)) this.#lastId = after;
     const gone = Number(headers.get("pd-gone") ?? 0);
-    // A reader of all stored events misses none at its start.
+    // A reader of all stored events misses none at the start.
     const isBeginning = !this.#wasCutOff && this.#settings.after === ALL;
     if (gone > 0 && !isBeginning) this.#settings.onGone?.(gone);
   }
 
-  /** The body, read one chunk at a time, each when the records of the one before were taken. Ends when the server is silent. */
+  /** Reads each chunk when the records of the previous one were taken. Ends when the server is silent. */
   #paced(answer: Answer): ReadableStream<Uint8Array> {
     const reader = answer.body?.getReader();
     const leave = (): void => void reader?.cancel().catch(() => {});

@@ -4,10 +4,10 @@ import { type JsonValue, isSameJson } from "../domain/text/json.ts";
 const MOST_KEYS = 3;
 const MOST_TEXT = 40;
 
-/** Describes how a dry run of the current code differs from the recorded run. */
+/** How a dry run of the current code differs from the recorded run. */
 export function sentenceOf({ before, after, state }: RehearsalRecord): string {
   const [then, now] = [before.events, after.events];
-  // Events dropped by dedupe were emitted too, but not stored.
+  // Dedupe dropped these after they were emitted.
   const dropped = Object.values(before.dropped).reduce((sum, count) => sum + count, 0);
   const emitted = then.length + dropped;
   const isSame = then.every(({ event }, index) => isSameJson(event, now[index]?.event));

@@ -1,17 +1,16 @@
 import type { RunRecord, RunStepRecord } from "../api/workflows.ts";
 import { isSameJson } from "../domain/text/json.ts";
 
-/** A step of a repeated run, compared with the original run. */
 export interface StepDifference {
   readonly path: string;
   readonly namespace: string;
-  /** `taken` when the result was copied from the original run. */
+  /** `taken`: copied from the original run. */
   readonly kind: "same" | "changed" | "new" | "gone" | "taken";
   readonly before?: RunStepRecord;
   readonly after?: RunStepRecord;
 }
 
-/** In the order of the new run, followed by the steps that it did not reach. */
+/** In the new run's order, then the steps that it did not reach. */
 export function differencesOf(before: readonly RunStepRecord[], after: readonly RunStepRecord[]): readonly StepDifference[] {
   const known = new Map(before.map((step) => [`${step.namespace} ${itemsOf(step)}`, step]));
   const differences = after.map((step): StepDifference => {
@@ -26,7 +25,7 @@ export function differencesOf(before: readonly RunStepRecord[], after: readonly 
   return [...differences, ...[...known.values()].map((step): StepDifference => ({ path: step.path, namespace: step.namespace, kind: "gone", before: step }))];
 }
 
-/** Indexes of the enclosing loops' items, such as `[0][2]`. */
+/** Indexes in the enclosing loops, such as `[0][2]`. */
 function itemsOf({ path }: RunStepRecord): string {
   return [...path.matchAll(/\[\d+\]/g)].join("");
 }
@@ -60,7 +59,7 @@ function cameOut(step: RunStepRecord | undefined): string {
   return step.outcome === "returned" ? JSON.stringify(step.exports) : step.message;
 }
 
-/** A dry run that reaches a wait does not count as succeeded, because later steps were not run. */
+/** A waiting dry run has not succeeded, because later steps did not run. */
 export function sumOfRehearsed(rehearsed: readonly { readonly after: Pick<RunRecord, "state"> }[]): string {
   const count = (wanted: RunRecord["state"]): number => rehearsed.filter(({ after: { state } }) => state === wanted).length;
   const waiting = count("waiting");

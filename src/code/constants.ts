@@ -8,28 +8,28 @@ interface Assignment {
   readonly column: number;
 }
 
-/** Throws the error that Node would throw. Starts with an identifier, because a bracket would continue the previous line. */
+/** Node's own error. Starts with an identifier, because a bracket would continue the previous line. */
 const THROWS = `Function("throw new TypeError('Assignment to constant variable.')")().`;
 
-/** esbuild reports at most 20 errors per round. */
+/** esbuild reports up to 20 errors per round. */
 const MOST_ROUNDS = 20;
 
 /**
- * Node loads code that assigns to a constant and throws when it runs the assignment. esbuild refuses such code, so each assignment that it reports is made to
- * throw before the next try.
+ * esbuild refuses code that assigns to a constant. Node runs it and throws at the assignment. So each reported assignment
+ * is replaced by a throw, and the build is repeated.
  */
 export class ConstantAssignments {
   readonly #found = new Map<string, Assignment[]>();
   #rounds = 0;
 
-  /** Returns false when there are other errors too, or after too many rounds. */
+  /** False for other errors, and after too many rounds. */
   take({ errors }: BuildFailure, fileOf: (name: string) => string): boolean {
     const found = errors.flatMap(({ text, location }) => {
       const name = /^Cannot assign to "(.+)" because it is a constant$/.exec(text)?.[1];
       return name === undefined || location === null ? [] : [{ file: fileOf(location.file), name, line: location.line, column: location.column }];
     });
     if (found.length < errors.length || ++this.#rounds > MOST_ROUNDS) return false;
-    // From the end, so that insertions do not move other places.
+    // Starts at the end, so that insertions do not move other places.
     for (const { file, ...place } of found.toSorted((a, b) => b.line - a.line || b.column - a.column)) this.#of(file).push(place);
     return true;
   }

@@ -13,17 +13,17 @@ import { PackageImports, isBuiltIn } from "./package-imports.ts";
 import { VirtualFiles, asWritten, loaderOf } from "./virtual-files.ts";
 
 const NAMESPACE = "component";
-/** A folder in which esbuild finds nothing. */
+/** Contains nothing that esbuild could find. */
 const NOWHERE = existsSync("/var/empty") ? "/var/empty" : parse(process.cwd()).root;
-/** Stands for the entry, because esbuild would prefer a file in its working folder with the entry's name. */
+/** esbuild would prefer a file of the entry's name in its working folder. */
 const ENTRY = "component:entry";
-/** The import is replaced by a stub, because `defineSource` and its like return their argument. */
+/** `defineSource` and its like return their argument, so a stub replaces the import. */
 const TYPES_PACKAGE = "@pipedream/types";
 const TYPES_PACKAGES = /^(@pipedream\/types(@[^/]+)?|headwater(@[^/]+)?\/component)$/;
 const TYPES_MODULE = `const same = (definition) => definition;
 export { same as defineSource, same as defineAction, same as defineApp };`;
 
-/** Packages stay external: bundling breaks some of them and takes most of a reload. */
+/** Packages stay external: bundling breaks some, and takes most of a reload. */
 export const esbuildBundler: Bundler = {
   hashOf,
   async bundle(code: ComponentCode, options: BundleOptions = {}): Promise<BuildResult> {
@@ -44,7 +44,7 @@ export const esbuildBundler: Bundler = {
   },
 };
 
-/** Lists each package once. The component's own range wins. */
+/** Each package once. The component's own range wins. */
 function joined(specs: readonly PackageSpec[]): PackageSpec[] {
   return [...new Map(specs.toReversed().map((spec) => [spec.name, spec])).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -80,7 +80,7 @@ const OPTIONS = {
   sourcemap: "external",
   outfile: "component.mjs",
   logLevel: "silent",
-  // Each error carries its whole source line.
+  // Each error contains its source line.
   logLimit: 20,
   keepNames: true,
 } as const;
@@ -95,24 +95,24 @@ async function compile(entry: string, files: VirtualFiles, packages: PackageImpo
   }
 }
 
-/** Compiles a file that imports only plain package names, in one message to esbuild. Undefined for other files and on errors. */
+/** For a file that imports only plain package names: one message to esbuild. Undefined for other files and on errors. */
 async function compilePlain({ path, text }: ComponentCode, files: VirtualFiles, packages: PackageImports) {
   const entry = posix.normalize(path);
   if (!files.isAlone(entry) || ASKS_AT_RUN_TIME.test(text) || !namesIn(text).every(isPlain)) return undefined;
   const stdin = { contents: files.contents(entry) ?? "", sourcefile: entry, loader: loaderOf(entry) };
   const result = await build({ ...OPTIONS, stdin, external: ["*"], tsconfigRaw: {} }).catch(unlessBuildFailure);
-  // Checks what esbuild found, because the text alone may mislead.
+  // The text alone may mislead.
   const imported = result?.metafile.inputs[entry]?.imports.map((one) => one.path).filter((name) => name !== RUNTIME);
   if (imported?.every(isPlain) !== true) return undefined;
   for (const name of imported) if (!isBuiltIn(name)) packages.add(name, entry);
   return result;
 }
 
-/** `require` and dynamic `import`, for which esbuild may search folders. */
+/** esbuild may search folders for `require` and dynamic `import`. */
 const ASKS_AT_RUN_TIME = /require|import(?!\s+[\w$]|\s*[{*"'])/;
 const RUNTIME = "<runtime>";
 
-/** Whether the bundle can keep this import unchanged. */
+/** The bundle can keep this import unchanged. */
 function isPlain(specifier: string): boolean {
   if (isBuiltIn(specifier)) return true;
   const parsed = parsePackageImport(specifier);
@@ -127,7 +127,7 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
       bundling.onResolve({ filter: /.*/ }, (request) =>
         request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolve(request),
       );
-      // esbuild found this file on the machine, not in the component.
+      // A file of the machine, not of the component.
       bundling.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => ({ errors: [{ text: `"${path}" is not a file of the component` }] }));
       bundling.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
         if (path === TYPES_PACKAGE) return { contents: TYPES_MODULE, loader: "js" };
@@ -137,7 +137,7 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
   };
 }
 
-/** Each carries its whole line, which may hold thousands of imports. */
+/** Each contains its line, which may hold thousands of imports. */
 const MOST_ERRORS = 20;
 
 function importResolver(files: VirtualFiles, packages: PackageImports): (request: OnResolveArgs) => OnResolveResult {

@@ -1,11 +1,11 @@
 import { type BuildContext, stop } from "esbuild";
 import { IdleEnd } from "./idle-end.ts";
 
-/** Aborted and replaced when this program stops esbuild's process. */
+/** Aborted and replaced when esbuild's process is stopped. */
 let life = new AbortController();
 const MOST_DEATHS = 3;
 
-/** Retries when esbuild's process ends. Rejects when the code does not compile or takes longer than MOST_MS. */
+/** Retries when esbuild's process ends. Rejects when the code does not compile, or takes longer than MOST_MS. */
 export async function onService<Value>(work: () => Promise<Value>): Promise<Value> {
   const release = holdService();
   try {
@@ -31,15 +31,15 @@ async function withRestarts<Value>(work: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** Aborted when esbuild's process is stopped from here, which ends its contexts. */
+/** Stopping esbuild's process aborts this and ends its contexts. */
 export function serviceLife(): AbortSignal {
   return life.signal;
 }
 
-/** The process takes as much memory as a component's. */
+/** The process needs as much memory as a component's. */
 const idle = new IdleEnd(() => void stop());
 
-/** Keeps esbuild's process, and with it its contexts, until the returned function is called. */
+/** Keeps esbuild's process and contexts until the returned function is called. */
 export function holdService(): () => void {
   return idle.hold();
 }
@@ -52,7 +52,7 @@ class TooSlow extends Error {
   readonly errors = [{ text: `Compiling takes longer than ${MOST_MS / 1000} s`, location: null, notes: [] }];
 }
 
-/** Also rejects when the process is stopped, because esbuild never answers then. */
+/** Also rejects when the process is stopped: esbuild then never answers. */
 async function withinTime<Value>(work: Promise<Value>, mostMs: number): Promise<Value> {
   const { signal } = life;
   const over = new AbortController();
@@ -68,7 +68,7 @@ async function withinTime<Value>(work: Promise<Value>, mostMs: number): Promise<
   }
 }
 
-/** A compiler that blocks on a pipe in place of a folder never answers, so its process is stopped. */
+/** A compiler that blocks on a pipe in a folder's place never answers, so its process is stopped. */
 export async function letGoOf(building: BuildContext): Promise<void> {
   const before = life;
   try {
@@ -79,7 +79,7 @@ export async function letGoOf(building: BuildContext): Promise<void> {
   }
 }
 
-/** Of several builds that failed with a process, only one stops it. */
+/** Only one of several failed builds stops the process. */
 async function startAgain(before: AbortController): Promise<void> {
   if (before !== life) return;
   life = new AbortController();

@@ -1,2 +1,2 @@
-/** Matches text with an export, also inside a comment. Takes linear time. */
+/** An export, also in a comment. Takes linear time. */
 export const EXPORTS = /(?:^|[;}])[ \t]*export\b|\bmodule\.exports\b|^[ \t]*exports\./m;

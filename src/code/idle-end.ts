@@ -1,9 +1,9 @@
 const REST_AFTER_MS = 5000;
-/** A resource needed again this soon, as between two saves, stays for STAY_MS. */
+/** A resource that is needed again this soon, as between saves, stays for STAY_MS. */
 const SOON_MS = 120_000;
 const STAY_MS = 600_000;
 
-/** Calls `end` when nothing has held a resource for a while. */
+/** Calls `end` when nothing has held the resource for a while. */
 export class IdleEnd {
   readonly #end: () => void;
   #holders = 0;

@@ -5,7 +5,7 @@ import { readPlainFile } from "../system/home/whole-files.ts";
 
 const MOST_BYTES = 32 * 2 ** 20;
 
-/** npm's list of installed packages, by path. */
+/** npm's list of packages, by path. */
 export type InstalledList = Readonly<Record<string, unknown>>;
 
 /** Undefined when npm left no list. */
@@ -14,7 +14,7 @@ export async function readInstalledList(folder: string): Promise<InstalledList |
   return isJsonObject(lock) && isJsonObject(lock["packages"]) ? lock["packages"] : undefined;
 }
 
-/** Lists problems of packages that come from this machine. npm links a dependency declared as a path, so importing code could read and write there. */
+/** npm links a dependency declared as a path, so importing code could read and write on this machine. Returns the problems. */
 export async function foreignPackages(folder: string, packages: InstalledList | undefined): Promise<readonly string[]> {
   if (packages === undefined) return ["node_modules: npm left no list of installed packages"];
   const above = [...new Set(Object.keys(packages).flatMap(foldersAbove))];
@@ -39,11 +39,11 @@ async function problemOf(folder: string, path: string, { link, resolved }: Recor
 
 async function linkProblem(folder: string, path: string): Promise<string | undefined> {
   const found = await lstat(join(folder, path)).catch(() => undefined);
-  // An optional dependency for another platform is listed but not installed.
+  // An optional dependency for another platform is not installed.
   return found === undefined || found.isDirectory() ? undefined : `${path} is not a folder`;
 }
 
-/** `names` maps installed names to those expected in the manifests. Throws when a manifest has another name. */
+/** `names`: installed name → name in its manifest. Throws for another name. */
 export async function installedVersions(folder: string, names: ReadonlyMap<string, string>): Promise<Record<string, string>> {
   const versions: Record<string, string> = {};
   for (const [name, expected] of names) {

@@ -2,9 +2,9 @@ import { posix } from "node:path";
 import { EXPORTS } from "./exports.ts";
 import { type Script, type Span, readScript } from "../domain/component/javascript.ts";
 
-/** Step code from before 2021 as a component that calls it with the old interface. */
+/** A component that runs step code from before 2021 with the old interface. */
 export interface LegacyStep {
-  /** Has the file's line numbers. */
+  /** Keeps the file's line numbers. */
   readonly text: string;
   readonly warning: string;
 }
@@ -12,7 +12,7 @@ export interface LegacyStep {
 /** Parsing more would block the server. */
 const MOST_CHARACTERS = 200_000;
 
-/** Returns undefined unless the file is JavaScript without exports. */
+/** Undefined unless the file is JavaScript without exports. */
 export function legacyStepOf(path: string, text: string): LegacyStep | undefined {
   if (!/\.[cm]?js$/.test(path) || text.length > MOST_CHARACTERS || text.trim() === "" || EXPORTS.test(text)) return undefined;
   const script = readScript(text);
@@ -42,7 +42,7 @@ function adapted(text: string, { script, name }: { script: Script; name: string 
   return `${imports} ${ADAPTER} export default legacyStep(${facts}, async function (${names}) { try { ${called}\n} finally { $keep($checkpoint); } });`;
 }
 
-/** Replaces the spans by blanks, which keeps the rest in place. */
+/** Blanks keep the rest in place. */
 function blanked(text: string, spans: readonly Span[]): string {
   const parts: string[] = [];
   let from = 0;
@@ -53,7 +53,7 @@ function blanked(text: string, spans: readonly Span[]): string {
   return parts.join("") + text.slice(from);
 }
 
-/** Precedes such code on its first line. Exports the final members of `this`, and keeps `$checkpoint` in a data store that the workflow passes in. */
+/** Precedes such code on its first line. Exports the final members of `this`. The workflow passes the data store for `$checkpoint`. */
 const ADAPTER = `
 const legacyStep = ({ name, apps, params }, body) => ({
   name, version: "0.0.0",

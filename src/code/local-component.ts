@@ -17,7 +17,7 @@ import { readNow, readNowIfThere, readStable, readStableIfThere } from "../syste
 
 export type ReadResult =
   | { readonly kind: "read"; readonly code: ComponentCode; readonly files: readonly string[] }
-  /** `files` are to be watched until the code compiles. */
+  /** `files`: watched until the code compiles. */
   | { readonly kind: "failed"; readonly problems: readonly BuildProblem[]; readonly files: readonly string[] };
 
 type LocalContext = BuildContext<{ metafile: true; write: false }>;
@@ -31,7 +31,7 @@ interface LocalPlace {
 
 const MOST_TRIES = 5;
 
-/** An entry and all local files it imports, found by compiling it. */
+/** The entry and its local imports, found by compiling. */
 export class LocalComponent {
   readonly entry: string;
   #place: string;
@@ -44,7 +44,7 @@ export class LocalComponent {
   #disposed: Promise<void> | undefined;
   #known: { readonly names: string; readonly packages: ReadonlySet<string> } | undefined;
 
-  /** By default `root` is the project of `path`. Throws PD_FILE_NOT_FOUND, and PD_BAD_INPUT when the entry links out of the root. */
+  /** `root` defaults to the project of `path`. Throws PD_FILE_NOT_FOUND, and PD_BAD_INPUT when the entry links out of the root. */
   static async open(path: string, root?: ProjectRoot): Promise<LocalComponent> {
     const entry = resolve(path);
     const found = await stat(entry).catch(() => undefined);
@@ -71,15 +71,15 @@ export class LocalComponent {
     this.#release = holdService();
   }
 
-  /** The real path, which imports are relative to. */
+  /** Real path. Imports are relative to it. */
   get place(): string {
     return this.#place;
   }
 
-  /** As `read` without compiling, while the imports are unchanged. Undefined when it must be compiled. The code may have errors. */
+  /** Reads without compiling, so the code may have errors. Undefined when the imports may have changed. */
   async readAgain(): Promise<Extract<ReadResult, { kind: "read" }> | undefined> {
     const known = this.#known;
-    // JSX adds imports that the text does not show.
+    // JSX adds imports that the text lacks.
     if (known === undefined || this.#files.some((file) => /\.[jt]sx$/.test(file))) return undefined;
     const files = this.#files;
     const code = await readCode({ entry: this.#place, root: this.#root, isQuick: true }, files, known.packages).catch(() => undefined);
@@ -100,17 +100,17 @@ export class LocalComponent {
       this.#files = [...new Set(Object.keys(inputs).map((name) => resolve(folder, name.replace(ATTRIBUTES, ""))))];
       const packages = packagesOf(compiled.metafile);
       const code = await readCode({ entry: this.#place, root: this.#root }, this.#files, packages).catch((error: unknown) => messageOf(error));
-      // A file was replaced between build and read.
+      // A file was replaced after the build.
       if (typeof code === "string" && tries < MOST_TRIES) continue;
       if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#watched };
-      // A file that is being written may have been built in another state.
+      // The build may have read a half-written file.
       const isSame = inputs[basename(this.#place)]?.bytes === Buffer.byteLength(await compiledBy(this.#place, this.#constants)(this.#place, code.text));
       this.#known = isSame ? { names: importedNames(code), packages } : undefined;
       if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#watched };
     }
   }
 
-  /** Follows a link whose target has changed. */
+  /** A link's target may have changed. */
   async #follow(): Promise<void> {
     const place = await this.#root.place(this.entry).catch((error: unknown) => (error instanceof PdError ? Promise.reject(error) : this.#place));
     if (place === this.#place) return;
@@ -121,7 +121,7 @@ export class LocalComponent {
     await onService(() => this.#setContext(place));
   }
 
-  /** Disposes the context if this component was disposed during the start. */
+  /** This component may be disposed during the start. */
   async #setContext(place: string): Promise<void> {
     this.#life = serviceLife();
     this.#context = await contextOf(place, this.#root, this.#constants);
@@ -147,7 +147,7 @@ export class LocalComponent {
     for (;;) {
       let isFirst = true;
       const asked = onService(async () => {
-        // A context ends with its process.
+        // A context ends with esbuild's process.
         if (!isFirst || this.#life.aborted) await this.#setContext(this.#place);
         isFirst = false;
         if (this.#disposed !== undefined) throw new Error(`${this.entry} is no longer needed`);
@@ -178,7 +178,7 @@ function contextOf(entry: string, root: ProjectRoot, constants: ConstantAssignme
     platform: "node",
     format: "esm",
     logLevel: "silent",
-    // Files are sent under the names that are imported.
+    // Files keep the names that are imported.
     preserveSymlinks: true,
     loader: { ".html": "text", ".md": "text", ".graphql": "text" },
     plugins: [filesOf(root, compiledBy(entry, constants))],
@@ -187,17 +187,17 @@ function contextOf(entry: string, root: ProjectRoot, constants: ConstantAssignme
 
 function compiledBy(entry: string, constants: ConstantAssignments): (path: string, text: string) => Promise<string> {
   return async (path, text) => {
-    // Brings a large parser that only files without exports need.
+    // Loads a large parser, for files without exports only.
     const legacy = path === entry && !EXPORTS.test(text) ? (await import("./legacy-step.ts")).legacyStepOf(path, text) : undefined;
     return constants.letThrow(path, withImportsLeftAlone(legacy?.text ?? text));
   };
 }
 
-/** esbuild lists a file once more for each import with attributes: `data.json with { type: 'json' }`. */
+/** esbuild repeats a file for each import with attributes: `data.json with { type: 'json' }`. */
 const ATTRIBUTES = / with \{[^{}]*\}$/;
 const CODE = /\.[cm]?[jt]sx?$/;
 
-/** Lets esbuild read only the project's files. Imports with a computed path stay: their target is known at run time, and esbuild would search whole folders. */
+/** esbuild may read only the project's files. Imports with a computed path stay, because esbuild would search whole folders for them. */
 function filesOf(root: ProjectRoot, asCompiled: ReturnType<typeof compiledBy>): Plugin {
   return {
     name: "files-of-the-project",
@@ -208,7 +208,7 @@ function filesOf(root: ProjectRoot, asCompiled: ReturnType<typeof compiledBy>): 
           if (!CODE.test(path)) return (await stat(place)).isFile() ? undefined : { errors: [{ text: `Cannot read ${path}: it is not a regular file` }] };
           return { contents: await asCompiled(path, await readStable(place)), loader: loaderOf(path) };
         } catch (error) {
-          // Otherwise esbuild would read the path, and hang if it is a pipe by now.
+          // Otherwise esbuild would read the path, and hang on a pipe.
           return { errors: [{ text: messageOf(error) }] };
         }
       });
@@ -231,7 +231,7 @@ async function readCode(
   paths: readonly string[],
   packages: ReadonlySet<string>,
 ): Promise<ComponentCode> {
-  // Synchronous reads are faster, but would block a server.
+  // Synchronous reads are faster, but block a server.
   const read = isQuick ? (path: string) => readNow(project.placeNow(path)) : async (path: string) => readStable(await project.place(path));
   const readAny = isQuick ? readNowIfThere : readStableIfThere;
   const manifest = packages.size > 0 ? await findManifest(dirname(entry), { top: project.folder, packages, read: readAny }) : undefined;
@@ -244,7 +244,7 @@ async function readCode(
   return { path: root === "" ? basename(entry) : name(entry), text: await read(entry), files };
 }
 
-/** The nearest package.json, not above `top`, reduced to the imported packages. */
+/** Nearest package.json, not above `top`, with the imported packages only. */
 async function findManifest(
   folder: string,
   search: {

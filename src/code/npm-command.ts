@@ -1,9 +1,9 @@
 import { PdError } from "../domain/errors.ts";
 import { type CommandResult, type CommandSettings, runCommand } from "../system/process/run-command.ts";
 
-/** Throws PD_NPM_MISSING, and PD_STOPPING when the signal aborts. */
+/** Throws PD_NPM_MISSING, and PD_STOPPING on abort. */
 export interface Npm {
-  /** Runs npm in a writable folder without package scripts. */
+  /** Runs npm in a writable folder, without package scripts. */
   run(words: readonly string[], settings: CommandSettings): Promise<CommandResult>;
   runScripts(settings: CommandSettings): Promise<CommandResult>;
 }
@@ -14,7 +14,7 @@ export const bareNpm: Npm = {
   runScripts: (settings) => runBare(SCRIPT_WORDS, settings),
 };
 
-/** Gives scripts npm's output instead of pipes. npm waits until its pipes close, and a background process would keep them open. */
+/** npm waits until its pipes close, and a script's background process would keep them open. So scripts get npm's output. */
 export const SCRIPT_WORDS = ["rebuild", "--loglevel=error", "--foreground-scripts"];
 
 async function runBare(words: readonly string[], settings: CommandSettings): Promise<CommandResult> {

@@ -19,20 +19,20 @@ export interface NpmResolverSettings {
   readonly folder: string;
   readonly npm: Npm;
   readonly allowScripts: boolean;
-  /** Omitted when sets do not share files. */
+  /** Omitted: sets do not share files. */
   readonly shared?: SharedPackages | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Uses installed versions that are in range, without asking for newer ones. Does not apply to `latest`. */
+  /** Accepts installed versions in range without asking for newer ones. Not for `latest`. */
   readonly prefersInstalled?: boolean;
 }
 
-/** Several sources share an answer. `latest` is always asked for. */
+/** Shared by several sources. Not for `latest`. */
 const ANSWER_HOLDS_MS = 60_000;
-/** With `*`, npm takes the newest version that supports this Node. */
+/** npm then takes the newest version that supports this Node. */
 const CURRENT = "*";
-/** By default npm takes a minute to report that a registry is unreachable. */
+/** By default npm takes a minute to report an unreachable registry. */
 const ONLINE = ["--fetch-retries=2", "--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=500"];
 const ALIAS = "npm:";
 const OFFLINE = ["--offline"];
@@ -40,8 +40,8 @@ const MOST_MANIFEST_BYTES = 1_000_000;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Keeps one folder per set of exact versions, named by a hash. npm installs into a folder beside it, which is renamed when complete, so a killed install leaves
- * no broken set.
+ * One folder per set of exact versions, named by a hash. npm installs into a folder beside it, which is then renamed, so a
+ * killed install leaves no broken set.
  */
 export class NpmResolver implements PackageResolver {
   readonly #settings: NpmResolverSettings;
@@ -60,7 +60,7 @@ export class NpmResolver implements PackageResolver {
     this.#settings = settings;
   }
 
-  /** An earlier server may have stopped before it shared all sets. */
+  /** An earlier server may have left sets unshared. */
   async shareInstalled(): Promise<void> {
     const { folder, shared, signal } = this.#settings;
     for (const name of await readdir(folder)) {
@@ -69,7 +69,7 @@ export class NpmResolver implements PackageResolver {
     }
   }
 
-  /** Sets are not shared when scripts may have changed them. */
+  /** Scripts may have changed a set. */
   async #share(name: string): Promise<void> {
     if (!this.#settings.allowScripts) await this.#settings.shared?.add(this.locate(name));
   }
@@ -96,7 +96,7 @@ export class NpmResolver implements PackageResolver {
     const installed = await this.#installOnce(specs, { wanted, asOf }).catch(async (error: unknown) => {
       if (!isOffline(error)) throw error;
       const substitute = await this.#installedSet(specs, lock);
-      // npm's cache may hold the packages.
+      // npm's cache may have the packages.
       return (
         substitute ??
         this.#installOnce(specs, { wanted, asOf, network: OFFLINE }).catch(() => {
@@ -104,14 +104,14 @@ export class NpmResolver implements PackageResolver {
         })
       );
     });
-    // Keeps pins of packages not imported at present.
+    // Keeps pins of packages that are not imported at present.
     return { folder: this.#folderName(installed), lock: { ...lock, ...installed } };
   }
 
   /** The version, when it is known without the registry. */
   #known({ name, range }: PackageSpec, lock: PackageLock, asOf: string | undefined): string | undefined {
     if (range !== undefined && isExactVersion(range)) return range;
-    // A lock may come from elsewhere, and a value that is not a version could name something outside of the registry.
+    // A lock may come from elsewhere, and a value that is no version could name something outside the registry.
     const locked = isExactVersion(lock[name] ?? "") ? lock[name] : undefined;
     if (range === "latest") return undefined;
     if (locked !== undefined && (range === undefined || satisfiesRange(locked, range))) return locked;
@@ -177,18 +177,18 @@ export class NpmResolver implements PackageResolver {
     const { npm, signal } = this.#settings;
     const { code, output } = await npm.runScripts({ folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS });
     if (code !== 0) throw installError(output, specs);
-    // Scripts may have changed the folder's mode.
+    // Scripts may have changed the mode.
     await chmod(partial, 0o700);
   }
 
-  /** The rename makes the set visible. One that another process made is equivalent. */
+  /** The rename makes the set visible. Another process's set is equivalent. */
   async #keep(partial: string, name: string): Promise<void> {
     await rename(partial, this.locate(name)).catch((error: unknown) => {
       if (!this.#exists(name)) throw error;
     });
   }
 
-  /** Synchronous, because that is faster and this runs on every save. */
+  /** Every save runs this, and the synchronous call is faster. */
   #exists(name: string): boolean {
     return existsSync(join(this.locate(name), "node_modules"));
   }
@@ -211,7 +211,7 @@ export class NpmResolver implements PackageResolver {
     return sets;
   }
 
-  /** Undefined when it is not a set for this Node and these settings. */
+  /** Undefined unless the set is for this Node and these settings. */
   async #lockOf(name: string): Promise<PackageLock | undefined> {
     const manifest = parseJson((await readPlainFile(join(this.locate(name), "package.json"), MOST_MANIFEST_BYTES).catch(() => undefined)) ?? "");
     const dependencies = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) ? Object.entries(manifest["dependencies"]) : [];

@@ -7,7 +7,7 @@ import type { VirtualFiles } from "./virtual-files.ts";
 
 const BUILT_INS = new Set(builtinModules);
 
-/** Built-in modules win over packages with the same name. */
+/** Built-in modules precede packages of the same name. */
 export function isBuiltIn(specifier: string): boolean {
   return specifier.startsWith("node:") || BUILT_INS.has(specifier);
 }
@@ -27,7 +27,7 @@ export class PackageImports {
     return [...this.#specs.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Returns the import without a version. A second version gets an alias. Undefined when it cannot be a package. */
+  /** The import without a version; a second version gets an alias. Undefined when it is no package. */
   add(specifier: string, importer: string): string | undefined {
     const parsed = parsePackageImport(specifier);
     if (parsed === undefined) return undefined;

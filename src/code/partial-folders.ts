@@ -6,12 +6,12 @@ import { removeFolder } from "../system/home/remove-folder.ts";
 
 const PARTIAL = ".partial-";
 
-/** Name for a folder that is renamed when complete. */
+/** The folder is renamed when it is complete. */
 export function partialName(random: string): string {
   return `${PARTIAL}${process.pid}-${random}`;
 }
 
-/** Removes folders of killed processes. Logs those that cannot be removed. */
+/** Removes folders of killed processes, and logs failures. */
 export async function removeLeft(folder: string, log: Log): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
@@ -19,7 +19,7 @@ export async function removeLeft(folder: string, log: Log): Promise<void> {
   }
 }
 
-/** Other processes or threads may still use a folder. */
+/** Other processes or threads may use a folder. */
 async function isLeft(path: string, name: string): Promise<boolean> {
   const pid = Number(name.slice(PARTIAL.length).split("-")[0]);
   if (pid !== process.pid) return !isAlive(pid);

@@ -8,12 +8,12 @@ import { isThere } from "../system/home/is-there.ts";
 interface Sharing {
   /** May not exist yet. */
   readonly shared: string;
-  /** Private. Removed afterwards. */
+  /** Private, and removed afterwards. */
   readonly partial: string;
   readonly isLean: boolean;
 }
 
-/** Links a package's files to the shared copy. Throws file system errors. */
+/** Throws file system errors. */
 export async function sharePackage(own: string, { shared, partial, isLean }: Sharing): Promise<void> {
   if (isLean) await removeForEditors([own, shared]);
   await mkdir(partial, { recursive: true, mode: 0o700 });
@@ -36,7 +36,7 @@ async function keepFirst(own: string, { shared, partial }: { shared: string; par
   });
 }
 
-/** Returns true when nothing is left. */
+/** True when nothing is left. */
 async function removeForEditors(places: readonly string[], inside = ""): Promise<boolean> {
   const [own = ""] = places;
   let left = 0;
@@ -67,13 +67,13 @@ async function replaceAll(own: string, { shared, draft }: { shared: string; draf
   }
 }
 
-/** The file has too many links or was removed by another process. It stays a copy. */
+/** The file has too many links, or another process removed it. It stays a copy. */
 function unlessLeftOut(error: unknown): false {
   if (["EMLINK", "ENOENT"].includes(codeOf(error) ?? "")) return false;
   throw error;
 }
 
-/** Yields folders before their contents. Skips nested packages, which are shared separately. */
+/** Folders precede their contents. Nested packages are shared separately. */
 async function* treeOf(root: string, inside = ""): AsyncGenerator<{ readonly name: string; readonly isFolder: boolean }> {
   for (const entry of await entriesOf(join(root, inside))) {
     const name = join(inside, entry.name);
@@ -84,7 +84,7 @@ async function* treeOf(root: string, inside = ""): AsyncGenerator<{ readonly nam
   }
 }
 
-/** Optional packages for other platforms are not installed, and another process may remove a folder. */
+/** Optional packages may not be installed, and another process may remove a folder. */
 function entriesOf(folder: string): Promise<Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];

@@ -10,23 +10,23 @@ import { partialName, removeLeft } from "./partial-folders.ts";
 import { isThere } from "../system/home/is-there.ts";
 
 const SHARED = ".shared";
-/** Marks a set that is shared and has no files for editors. */
+/** The set is shared and has no files for editors. */
 const MARK = ".lean";
-/** Errors that mean that linking does not work here at all. */
+/** Linking does not work here at all. */
 const NOT_HERE = new Set(["EPERM", "EXDEV", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EROFS", "ENOSPC"]);
 
 interface Settings {
   readonly folder: string;
   readonly log: Log;
-  /** The next server continues an aborted share. */
+  /** The next server continues. */
   readonly signal: AbortSignal;
   readonly randomText: () => string;
 }
 
 /**
- * Hard-links files that package sets have in common, and removes files for editors, which are two thirds of googleapis. Packages are matched by npm's checksum,
- * so no script may have changed them. Sets may be in use: each file is replaced atomically. Several processes may do this at once, and each may be killed at
- * any point.
+ * Hard-links files that package sets have in common, and removes files for editors, which are two thirds of googleapis.
+ * npm's checksum identifies a package, so no script may have changed it. Sets may be in use, so each file is replaced
+ * atomically. Several processes may do this at once, and each may be killed at any point.
  */
 export class SharedPackages {
   readonly #settings: Settings;
@@ -44,7 +44,7 @@ export class SharedPackages {
     this.#settings = settings;
   }
 
-  /** Resolves when sharing has ended, soon after the signal aborts. */
+  /** Resolves soon after the signal aborts. */
   async finished(): Promise<void> {
     await this.#last;
   }
@@ -81,7 +81,7 @@ export class SharedPackages {
     return this.#isPossible && !this.#settings.signal.aborted;
   }
 
-  /** Imported late, because most servers install nothing. */
+  /** Most servers install nothing, so this is imported late. */
   async #sharePackage(own: string, { checksum, isLean }: { checksum: string; isLean: boolean }): Promise<void> {
     const { folder, randomText } = this.#settings;
     const shared = join(folder, SHARED, createHash("sha256").update(checksum).digest("hex").slice(0, 32));

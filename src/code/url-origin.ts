@@ -24,7 +24,7 @@ export const urlOrigin: CodeOrigin = {
   },
 };
 
-/** fetch puts the network error into `cause`. */
+/** fetch sets the network error as `cause`. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
 }

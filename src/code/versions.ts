@@ -11,7 +11,7 @@ export function isVersionRange(text: string): boolean {
   return validRange(text) !== null || text === "latest";
 }
 
-/** Excludes what npm would read as another package, a path or a URL. */
+/** Nothing that npm reads as another package, a path or a URL. */
 export function isVersionOrTag(text: string): boolean {
   return isVersionRange(text) || /^[a-z][\w.-]*$/i.test(text);
 }

@@ -19,13 +19,13 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   ".graphql": "text",
 };
 
-/** An import whose path starts with a folder and has a computed rest. */
+/** The path starts with a folder, and its rest is computed. */
 const PUT_TOGETHER = new RegExp(
   String.raw`\b(?:import|require)${GAP}(?:\(${GAP}){1,4}(?=\x60\.{1,2}/[^\x60]*\$\{|"\.{1,2}/[^"]*"${GAP}\+|'\.{1,2}/[^']*'${GAP}\+)`,
   "g",
 );
 
-/** esbuild cannot evaluate this. It would drop an operand that it can evaluate, and keep only the path. */
+/** esbuild cannot evaluate this. It drops an operand that it can evaluate, and keeps only the path. */
 const UNKNOWN_OR = " globalThis.undefined || ";
 
 /** In order of precedence. */
@@ -35,7 +35,7 @@ export function loaderOf(path: string): Loader {
   return LOADERS[posix.extname(path)] ?? "js";
 }
 
-/** Hides computed paths, for which esbuild would search folders of this machine. */
+/** esbuild would search folders of this machine for computed paths. */
 export function withImportsLeftAlone(text: string): string {
   return text.replaceAll(PUT_TOGETHER, `$&${UNKNOWN_OR}`);
 }
@@ -61,12 +61,11 @@ export class VirtualFiles {
     return this.#files.get(path);
   }
 
-  /** Whether the component has only this file, except package.json. */
   isAlone(path: string): boolean {
     return [...this.#files.keys()].every((file) => file === path || posix.basename(file) === "package.json");
   }
 
-  /** Disables source map comments and computed imports, for which esbuild would read files of this machine. */
+  /** Without source map comments and computed imports: esbuild would read files of this machine for them. */
   contents(path: string): string | undefined {
     const text = this.#files.get(path)?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=)/gi, "$1 $2");
     return text === undefined ? undefined : this.constants.letThrow(path, withImportsLeftAlone(text));
@@ -83,7 +82,7 @@ export class VirtualFiles {
     return [...(this.#legacy === undefined ? [] : [this.#legacy]), ...this.constants.warnings];
   }
 
-  /** The line from 1, or 1 when not found. */
+  /** Lines count from 1. Returns 1 when not found. */
   lineOfImport(path: string, specifier: string): number {
     const known = this.#quoted.get(path) ?? quotedIn(this.#files.get(path) ?? "");
     this.#quoted.set(path, known);
@@ -91,7 +90,7 @@ export class VirtualFiles {
   }
 }
 
-/** One pass for all imports, of which there may be thousands. */
+/** One pass for thousands of imports. */
 function quotedIn(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   for (const [index, line] of text.split("\n").entries())

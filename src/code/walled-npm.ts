@@ -1,4 +1,4 @@
-/** npm inside the wall sees only itself, its settings, its cache and the target folder. */
+/** Inside the wall, npm sees only itself, its settings, its cache and the target folder. */
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -9,12 +9,12 @@ import { type CommandResult, type CommandSettings, runCommand } from "../system/
 import { type Npm, SCRIPT_WORDS, bareNpm } from "./npm-command.ts";
 
 const NAMES_FILE = /(?:^|:)(?:cafile|certfile|keyfile)$/;
-/** Settings and variables that identify the user to a registry. Package scripts do not get them. */
+/** They identify the user to a registry. Package scripts do not get them. */
 const TELLS_WHO = /auth|token|password|username|email|certfile|keyfile|(?:^|:)(?:key|cert)$/i;
 const FOR_SCRIPTS = /^(?:PATH|LANG|LC_\w+|TZ|(?:https?|no|all)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS|PYTHON)$/i;
 const SCRIPTS_CONFIG = "scripts.npmrc";
 
-/** Returns bare npm when the enclosure cannot run tools. The cache must belong to this home alone, because its packages are trusted. */
+/** Bare npm when the enclosure cannot run tools. The cache belongs to this home alone, because its packages are trusted. */
 export function npmWithin(enclosure: Enclosure, cacheFolder: string): Npm {
   const encloseTool = enclosure.encloseTool?.bind(enclosure);
   return encloseTool === undefined ? bareNpm : walledNpm(encloseTool, cacheFolder);
@@ -56,7 +56,7 @@ function without(named: Readonly<Record<string, string>>): Record<string, undefi
   return Object.fromEntries(Object.keys(process.env).flatMap((name) => (name in named ? [] : [[name, undefined]])));
 }
 
-/** The npm on the PATH, otherwise the one beside this Node. Throws PD_NPM_MISSING. */
+/** Looks on the PATH, then beside this Node. Throws PD_NPM_MISSING. */
 function npmScript(): string {
   const onPath = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "npm"));
   const withNode = join(dirname(realpathSync(process.execPath)), "../lib/node_modules/npm/bin/npm-cli.js");
@@ -70,7 +70,7 @@ function npmScript(): string {
   });
 }
 
-/** Debian installs npm's dependencies beside npm. */
+/** Debian has npm's dependencies beside npm. */
 function npmFolders(script: string): string[] {
   const npm = dirname(dirname(script));
   return dirname(npm).endsWith("nodejs") ? [dirname(npm)] : [npm];
@@ -81,7 +81,7 @@ function configFiles(): [user: string, global: string] {
   return [variable("userconfig") ?? join(homedir(), ".npmrc"), variable("globalconfig") ?? join(prefix, "etc/npmrc")];
 }
 
-/** npm accepts these variables in upper case too. */
+/** npm also accepts upper case. */
 function variable(setting: string): string | undefined {
   return Object.entries(process.env).find(([name]) => name.toLowerCase() === `npm_config_${setting}`)?.[1];
 }
@@ -95,7 +95,7 @@ function namedFiles(configs: readonly string[]): string[] {
   return [...named, ...variables].filter((path) => path !== undefined && path.startsWith("/")).map(String);
 }
 
-/** npm replaces `${NAME}` by a variable. */
+/** npm replaces `${NAME}`. */
 function expanded(value: string): string {
   return value.replaceAll(/\$\{([^}]+)\}/g, (whole, name: string) => process.env[name] ?? whole);
 }

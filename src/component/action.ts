@@ -3,7 +3,7 @@ import type { ValuesOf } from "./props.ts";
 import type { DynamicValues, Identity } from "./source.ts";
 import type { Unchecked } from "./unchecked.ts";
 
-/** `this` in an action or a workflow step. */
+/** `this` in an action or workflow step. */
 export type ActionThis<Props, Methods, Dynamic = unknown> = ValuesOf<Props> & Methods & DynamicValues<Dynamic>;
 
 export interface Steps {
@@ -28,13 +28,13 @@ export interface Flow {
   delay(ms: number, context?: unknown): Waiting;
   /** Waits before the next step until `resume_url` is called, or until `ms` milliseconds have passed. The default is one day. */
   suspend(ms?: number, context?: unknown): Waiting;
-  /** Runs this step again in `ms` milliseconds. `$.context.run` has the number of runs so far. */
+  /** Runs this step again in `ms` milliseconds. `$.context.run` counts the runs so far. */
   rerun(ms: number, context?: unknown, maxRetries?: number): Waiting;
   refreshTimeout(): void;
 }
 
 export interface Send {
-  /** Sends an HTTP request when the step has ended. */
+  /** Sends an HTTP request after the step. */
   http(request: {
     readonly url: string;
     readonly method?: string;
@@ -63,7 +63,7 @@ export interface StoredFile {
   delete(): Promise<void>;
 }
 
-/** `$` in an action or a workflow step. */
+/** `$` in an action or workflow step. */
 export interface ActionTools {
   /** Stores a value for later steps as `steps.<namespace>.<name>`. */
   export(name: string, value: unknown): void;

@@ -1,4 +1,4 @@
-/** Published as `headwater/component`. Each function returns its argument. The types of `this`, the event and `$` follow from the declared props. */
+/** Published as `headwater/component`. Each function returns its argument. The declared props give `this`, the event and `$` their types. */
 import type { ActionDefinition, ActionThis, StepDefinition } from "./action.ts";
 import type { App, AppDefinition, AppThis, PropDefinitions } from "./app.ts";
 import type { Props, WithKnownDefinitions } from "./props.ts";

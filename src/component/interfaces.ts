@@ -11,7 +11,7 @@ export interface HttpEvent {
   readonly headers: Readonly<Record<string, string>>;
   /** The body before parsing. */
   readonly bodyRaw: string;
-  /** JSON and forms are parsed by the content type. Other text stays a string. */
+  /** JSON and forms are parsed by content type. Other text stays a string. */
   readonly body: Unchecked;
   readonly url: string;
   readonly client_ip: string;
@@ -48,7 +48,7 @@ export interface HttpResponse {
   /** 100 to 599. The default is 200. */
   readonly status?: number | string;
   readonly headers?: Readonly<Record<string, string | number | readonly string[]>> | Iterable<readonly [string, string | readonly string[]]>;
-  /** An object is sent as JSON, `URLSearchParams` as a form, and a stream part by part as it is produced. */
+  /** Objects are sent as JSON, `URLSearchParams` as a form, and streams part by part. */
   readonly body?: string | Uint8Array | object | number | boolean | null;
 }
 
@@ -60,7 +60,7 @@ export interface TimerInterface {
   readonly timezone?: string;
 }
 
-/** `this.<prop>` of `$.service.db`: values kept between runs. A run's changes are stored together with its events. */
+/** `this.<prop>` of `$.service.db`: values kept between runs. Changes are stored together with the run's events. */
 export interface Db {
   /** Returns the value, or `undefined` when the key is not set. */
   get(key: string): Unchecked;

@@ -12,7 +12,7 @@ export interface OptionsContext {
   readonly page: number;
   /** `context` that the method returned with the previous page. */
   readonly prevContext: Unchecked;
-  /** Text typed by the user. Only set with `useQuery: true`. */
+  /** Text typed by the user, with `useQuery: true`. */
   readonly query?: string;
   /** Values that a `propDefinition` passes. */
   readonly [input: string]: Unchecked;
@@ -21,8 +21,8 @@ export interface OptionsContext {
 type Scalar = string | number | boolean;
 export type Choice<Value> = Value | { readonly label: string; readonly value: Value };
 /**
- * A list, or a method that returns a page of choices as a list or `{ options, context }`. Its `this` has the earlier props, the methods and, in an app,
- * `$auth`. TypeScript cannot infer that while it reads the props.
+ * A list, or a method that returns a page of choices as a list or `{ options, context }`. Its `this` has the earlier
+ * props, the methods and, in an app, `$auth`: TypeScript cannot infer that while it reads the props.
  */
 export type Options<Value> = readonly Choice<Value>[] | ((this: Unchecked, context: OptionsContext) => void);
 
@@ -36,7 +36,7 @@ export interface PropText {
   /** Not asked for, and without a value. */
   readonly disabled?: boolean;
   readonly hidden?: boolean;
-  /** Further props depend on its value: `additionalProps` is called again. */
+  /** Its value decides on further props: `additionalProps` is called again. */
   readonly reloadProps?: boolean;
 }
 
@@ -122,7 +122,7 @@ export interface AlertProp extends PropText {
   readonly alertType?: "info" | "neutral" | "warning" | "error";
   readonly content?: string;
 }
-/** Props that the hosted platform's form fills with ids of one app. */
+/** The hosted platform's form fills these with ids of one app. */
 export interface PlatformProp extends PropText {
   readonly type: `$.airtable.${string}` | `$.discord.${string}`;
   readonly appProp?: string;

@@ -13,11 +13,11 @@ export interface EmitMeta {
   readonly id?: string | number;
   /** Shown in lists of events. */
   readonly summary?: string;
-  /** Epoch milliseconds when a number. Orders the events of a run. */
+  /** Orders the events of a run. Numbers are epoch milliseconds. */
   readonly ts?: number | string | Date;
   /** Channel. Omitted for the default channel. */
   readonly name?: string;
-  /** Time to emit the event, epoch milliseconds when a number. */
+  /** When to emit the event. Numbers are epoch milliseconds. */
   readonly delivery_ts?: number | string | Date;
 }
 
@@ -77,7 +77,7 @@ export interface SourceDefinition<Props, Methods, Strategy, Dynamic = unknown> e
   readonly dedupe?: Strategy;
   /** Example of an emitted event. */
   readonly sampleEmit?: unknown;
-  /** Further props, which depend on the values of props with `reloadProps`. */
+  /** Further props, by the values of props with `reloadProps`. */
   readonly additionalProps?: Dynamic & ((previous: Record<string, Unchecked>) => unknown);
   /** Called for requests, timers and manual runs. */
   run(event: EventOf<Props>): unknown;

@@ -26,7 +26,7 @@ const LOADED = "headwater: binary of better-sqlite3";
 
 let known: Installed | undefined;
 
-/** The driver's JavaScript is built into this program, so that a thread starts 5 ms faster. The installed driver is required when its version differs. */
+/** The built-in copy of the driver's JavaScript starts a thread 5 ms faster. The installed driver is required when its version differs. */
 function installed(): Installed {
   const manifest = require.resolve("better-sqlite3/package.json");
   const nativeBinding = join(dirname(manifest), "build", "Release", "better_sqlite3.node");
@@ -39,7 +39,7 @@ function installed(): Installed {
   return isBuiltIn && isDriver(BuiltIn) ? { Driver: BuiltIn, nativeBinding, mark } : { Driver: require("better-sqlite3"), mark };
 }
 
-/** Throws PD_DATABASE_UNUSABLE when the binary was replaced, as by an update. Two copies of SQLite in one process release each other's locks. */
+/** Throws PD_DATABASE_UNUSABLE when the binary was replaced, as by an update: two copies of SQLite in one process release each other's locks. */
 function requireLoaded(mark: string, path: string): void {
   const loaded = getEnvironmentData(LOADED);
   if (loaded === undefined || loaded === mark) return;
@@ -52,15 +52,15 @@ function isDriver(value: unknown): value is Driver {
   return typeof value === "function";
 }
 
-/** Throws when the binary is missing or was built for another Node. */
+/** Throws when the binary is missing or for another Node. */
 export function openBetterSqlite(path: string, { isReadOnly = false, timeoutMs }: OpenOptions): Database {
-  // A failed load is not cached: the binary may be repaired.
+  // Failed loads are not cached: the binary may be repaired.
   const found = known ?? installed();
   const { Driver, mark, ...own } = found;
   const db = new Driver(path, { timeout: timeoutMs, readonly: isReadOnly, ...own });
   if (known === undefined) setEnvironmentData(LOADED, mark);
   known = found;
-  // The driver makes four functions for each that it wraps.
+  // Each wrapping makes four functions.
   const whole = db.transaction((work) => work());
   return {
     driver: "better-sqlite3",
@@ -69,7 +69,7 @@ export function openBetterSqlite(path: string, { isReadOnly = false, timeoutMs }
     prepareLists: (sql) => db.prepare<unknown[], readonly unknown[]>(sql).raw(),
     exec: (sql) => void db.exec(sql),
     pragma: (text) => db.pragma(text, { simple: true }),
-    // Immediate, so that it waits for other writers before reading.
+    // Immediate: waits for other writers before reading.
     transaction: (work) => whole.immediate(work),
     get inTransaction() {
       return db.inTransaction;

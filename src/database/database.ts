@@ -18,7 +18,7 @@ const CHOSEN = "headwater: driver of the database";
 
 let chosen: { readonly name: DriverName; readonly open: Driver } | undefined;
 
-/** Creates the file when it does not exist. Throws PD_DATABASE_UNUSABLE when no driver works on this Node. */
+/** Creates a missing file. Throws PD_DATABASE_UNUSABLE when no driver works on this Node. */
 export function openDatabase(path: string, options: OpenOptions): Database {
   return chosenDriver().open(path, options);
 }
@@ -37,7 +37,7 @@ function chosenDriver(): { readonly name: DriverName; readonly open: Driver } {
   return chosen;
 }
 
-/** Returns the first driver that works. Node has had `node:sqlite` since 22.13. */
+/** The first that works. Node has `node:sqlite` since 22.13. */
 function choose(wanted: string | undefined): { name: DriverName; open: Driver } {
   const known = DRIVERS.map(([name]): string => name);
   if (wanted !== undefined && wanted !== "" && !known.includes(wanted))

@@ -6,12 +6,12 @@ export interface Statement {
   run(...values: readonly (Bound | Readonly<Record<string, Bound>>)[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
 }
 
-/** Rows are lists of values, which takes half the time of objects. */
+/** Rows as lists take half the time of objects. */
 export interface ListStatement {
   all(...values: readonly Bound[]): (readonly unknown[])[];
 }
 
-/** Errors have SQLite's name as their `code`, such as SQLITE_FULL. */
+/** `code` of errors is SQLite's name, such as SQLITE_FULL. */
 export interface Database {
   readonly driver: DriverName;
   readonly path: string;
@@ -20,7 +20,7 @@ export interface Database {
   prepareLists(sql: string): ListStatement;
   exec(sql: string): void;
   pragma(text: string): unknown;
-  /** A nested transaction rolls back only its own changes. */
+  /** Nested ones roll back only their own changes. */
   transaction<Value>(work: () => Value): Value;
   readonly inTransaction: boolean;
   close(): void;
@@ -28,7 +28,7 @@ export interface Database {
 
 export interface OpenOptions {
   readonly isReadOnly?: boolean;
-  /** How long to wait for other writers. 0 fails at once. */
+  /** Wait for other writers. 0 fails at once. */
   readonly timeoutMs: number;
 }
 

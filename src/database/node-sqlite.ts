@@ -3,7 +3,7 @@ import type { Database, OpenOptions, Statement } from "./driver.ts";
 
 const require = createRequire(import.meta.url);
 
-/** The types of the oldest supported Node lack `node:sqlite`. */
+/** The oldest supported Node has no types for `node:sqlite`. */
 interface NodeSqlite {
   readonly DatabaseSync: new (
     path: string,
@@ -15,7 +15,7 @@ interface NodeSqlite {
   };
 }
 
-/** The result codes that callers distinguish. Others become SQLITE_ERROR. */
+/** Callers distinguish these. Others become SQLITE_ERROR. */
 const CODES: Readonly<Record<number, string>> = {
   5: "SQLITE_BUSY",
   6: "SQLITE_LOCKED",
@@ -28,7 +28,7 @@ const CODES: Readonly<Record<number, string>> = {
   26: "SQLITE_NOTADB",
 };
 
-/** Throws when this Node has no `node:sqlite`. */
+/** Throws without `node:sqlite`. */
 export function openNodeSqlite(path: string, { isReadOnly = false, timeoutMs }: OpenOptions): Database {
   const { DatabaseSync } = loadQuietly();
   const db = named(() => new DatabaseSync(path, { readOnly: isReadOnly }));
@@ -80,7 +80,7 @@ function loadQuietly(): NodeSqlite {
   }
 }
 
-/** Replaces Node's single error code by SQLite's. */
+/** SQLite's code in place of Node's single one. */
 function named<Value>(work: () => Value): Value {
   try {
     return work();
@@ -109,7 +109,7 @@ class Transactions {
       this.#exec(isInner ? `release ${name}` : "commit");
       return value;
     } catch (error) {
-      // A full disk may have rolled back the whole transaction.
+      // A full disk may have rolled back everything.
       if (this.isOpen()) this.#exec(isInner ? `rollback to ${name}; release ${name}` : "rollback");
       throw error;
     } finally {
@@ -117,7 +117,7 @@ class Transactions {
     }
   }
 
-  /** SQLite refuses a second `begin` inside a transaction. */
+  /** SQLite refuses a second `begin`. */
   isOpen(): boolean {
     if (this.#depth === 0) return false;
     try {

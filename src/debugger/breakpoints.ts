@@ -4,16 +4,12 @@ import type { Answer, InspectedUnit } from "./inspected-process.ts";
 
 interface Breakpoint {
   readonly params: JsonObject;
-  /** Set with the first bundle, and kept when the bundle changes. */
+  /** Set with the first bundle, and kept in later ones. */
   place: AuthorPosition | undefined;
-  /** Id in the current process. */
   bound: string | undefined;
 }
 
-/**
- * Breakpoints that outlive the process. Their ids are made here because each process assigns its own. The debugger may name a file as the bundle or as the
- * author's file.
- */
+/** Breakpoints outlive processes, which each assign their own ids. The debugger may name the bundle or the author's file. */
 export class Breakpoints {
   readonly #url: string;
   readonly #known = new Map<string, Breakpoint>();
@@ -38,7 +34,7 @@ export class Breakpoints {
   async remove(unit: InspectedUnit | undefined, id: string): Promise<Answer> {
     const bound = this.#known.get(id)?.bound;
     this.#known.delete(id);
-    // The process has one breakpoint per position. Another one of the debugger may share it.
+    // The debugger's breakpoints at one position share one in the process.
     const isShared = [...this.#known.values()].some((other) => other.bound === bound);
     if (unit === undefined || bound === undefined || isShared) return { result: {} };
     return unit.ask("Debugger.removeBreakpoint", { breakpointId: bound });
@@ -60,7 +56,7 @@ export class Breakpoints {
 
   async #bind(unit: InspectedUnit, breakpoint: Breakpoint): Promise<JsonObject[] | Answer> {
     breakpoint.place ??= this.#placeOf(breakpoint.params, unit.map);
-    // Processes may run different components. A breakpoint in another component's file waits for that component.
+    // Processes may run different components. A breakpoint in another one's file waits for it.
     if (breakpoint.place !== undefined && !unit.map.sources.includes(breakpoint.place.source)) return [];
     const wanted = this.#wanted(unit.map, breakpoint);
     const answer = await unit.ask("Debugger.setBreakpointByUrl", wanted);

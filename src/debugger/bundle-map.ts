@@ -13,14 +13,14 @@ export interface AuthorPosition {
   readonly column: number;
 }
 
-/** Lines to search for code after a position without code. */
+/** Searched for code after a position without code. */
 const MOST_LINES_ON = 30;
 
 export class BundleMap {
   readonly #map: TraceMap;
   readonly #root: string;
 
-  /** `root` is a URL with a slash at its end. The file names of the map are relative to it. */
+  /** `root`: a URL with a final slash, to which the map's file names are relative. */
   constructor(map: string, root: string) {
     this.#map = new TraceMap(map);
     this.#root = root;
@@ -37,7 +37,7 @@ export class BundleMap {
   originalOf({ lineNumber, columnNumber }: BundlePosition): AuthorPosition | undefined {
     const wanted = { line: lineNumber + 1, column: columnNumber };
     const at = originalPositionFor(this.#map, wanted);
-    // The start of a line may have no mapping.
+    // A line's start may have no mapping.
     const { source, line, column } = at.source === null ? originalPositionFor(this.#map, { ...wanted, bias: LEAST_UPPER_BOUND }) : at;
     return source === null ? undefined : { source, line, column };
   }

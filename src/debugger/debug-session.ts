@@ -14,28 +14,28 @@ export type DebugNews = { readonly kind: "connected" | "disconnected" | "resumed
 
 export interface DebugSettings {
   readonly url: string;
-  /** URL of the author's folder, with a slash at its end. */
+  /** The author's folder, with a final slash. */
   readonly root: string;
   readonly tell: (news: DebugNews) => void;
 }
 
 const OTHER_CODE = "code that is not the component's";
-/** These commands are about other threads. One of those carries the debugger's messages and must not be paused. */
+/** One of the other threads carries the debugger's messages and must not be paused. */
 const OF_THREADS = /^Node(Worker|Runtime)\./;
 const NO_PROCESS: Answer = { error: { code: -32000, message: "No process is running: the next call of the source starts one" } };
 
 /**
- * Connects one debugger to the processes of a source, an action or the steps of a workflow.
+ * Connects one debugger to the processes of a source, an action or a workflow's steps.
  *
- * Each save starts a new process. To the debugger it looks like a reloaded page, which gets the same settings and breakpoints before its code is loaded. The
- * process before it is resumed.
+ * Each save starts a new process. To the debugger it looks like a reloaded page, which gets the same settings and
+ * breakpoints before its code is loaded. The previous process is resumed.
  */
 export class DebugSession implements DebugLink {
   readonly url: string;
   readonly #settings: DebugSettings;
   readonly #setup = new Setup();
   readonly #breakpoints: Breakpoints;
-  /** The newest is last, and is the one that is debugged. */
+  /** The newest is last, and is debugged. */
   #units: readonly InspectedUnit[] = [];
   #front: Front | undefined;
   #turning: Promise<void> = Promise.resolve();
@@ -121,7 +121,7 @@ export class DebugSession implements DebugLink {
     await Promise.all([...this.#setup.commands.map(({ method, params }) => unit.ask(method, params)), this.#breakpoints.move(unit)]);
   }
 
-  /** A process that fails to load its code ends. The one before it is then current again. */
+  /** A process that fails to load ends. The previous one is then current again. */
   #leave(unit: InspectedUnit): void {
     const wasCurrent = unit === this.#current;
     this.#units = this.#units.filter((other) => other !== unit);
@@ -138,7 +138,7 @@ export class DebugSession implements DebugLink {
     for (const breakpointId of this.#breakpoints.idsOf(String(params["breakpointId"]))) this.#front.send({ method, params: { ...params, breakpointId } });
   }
 
-  /** Removes the frames of the console wrapper, so that output is attributed to the component's line. */
+  /** Without frames of the console wrapper, so that output belongs to the component's line. */
   #fromOwnCode(params: JsonObject): JsonObject {
     const { stackTrace } = params;
     const frames = isJsonObject(stackTrace) && Array.isArray(stackTrace["callFrames"]) ? stackTrace["callFrames"] : [];

@@ -21,7 +21,7 @@ export class InspectedUnit {
     void process.ended.then(() => this.#end());
   }
 
-  /** Resolves to an error when the process ends. Never rejects. */
+  /** Resolves to an error at the process's end. Never rejects. */
   ask(method: string, params: JsonObject): Promise<Answer> {
     if (this.isGone) return Promise.resolve(GONE);
     this.#lastId++;
@@ -32,7 +32,7 @@ export class InspectedUnit {
     });
   }
 
-  /** Resumes the process and ends its debugging. Open commands get an error. */
+  /** Resumes the process. Open commands get an error. */
   release(domains: Iterable<string>): void {
     if (this.isPaused) void this.ask("Debugger.resume", {});
     for (const domain of domains) void this.ask(`${domain}.disable`, {});

@@ -7,18 +7,18 @@ import type { DebugSession } from "./debug-session.ts";
 import { type PeerRules, canTellPeers, refusalOfPeer } from "./loopback-peer.ts";
 
 const HOST = "127.0.0.1";
-/** A message may contain the whole text of a script. */
+/** A message may contain a whole script. */
 const MOST_BYTES = 2 ** 27;
 
 export interface DoorSettings {
-  /** 0 picks a free port. */
+  /** 0: any free port. */
   readonly port: number;
   readonly title: string;
   readonly key: string;
   readonly peers: PeerRules;
 }
 
-/** Offers a debug session on this machine only, as Node does: a list of targets over HTTP, and a web socket. */
+/** On this machine only, as Node does: a list of targets over HTTP, and a web socket. */
 export class InspectorDoor {
   readonly url: string;
   readonly port: number;
@@ -26,14 +26,14 @@ export class InspectorDoor {
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_BYTES });
   readonly #session: DebugSession;
   readonly #settings: DoorSettings;
-  /** Includes sockets that are being upgraded, which the HTTP server no longer tracks. */
+  /** With sockets that are being upgraded, which the HTTP server no longer tracks. */
   readonly #connections = new Set<Socket>();
 
   /** Throws PD_PORT_TAKEN or PD_BAD_INPUT. */
   static open(session: DebugSession, settings: DoorSettings): Promise<InspectorDoor> {
     const server = createServer();
     return new Promise((resolve, reject) => {
-      // Later errors are about connections that could not be accepted, and must not stop the server.
+      // Later errors concern connections that were not accepted. The server continues.
       server.on("error", (error) => reject(listenError(error, settings.port)));
       server.listen(settings.port, HOST, () => resolve(new InspectorDoor(server, session, settings)));
     });
@@ -61,7 +61,7 @@ export class InspectorDoor {
   }
 
   async #list(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // The list contains the secret. It is refused where the client's user is unknown.
+    // The list contains the secret, so it is refused when the client's user is unknown.
     const refusal = canTellPeers ? await this.#refusal(request) : "Use the address that pd dev prints. This system cannot identify the client";
     if (refusal !== undefined) return void response.writeHead(403, { "content-type": "text/plain" }).end(`${refusal}\n`);
     if (request.method !== "GET" && request.method !== "HEAD")
@@ -94,7 +94,7 @@ export class InspectorDoor {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // Node no longer handles errors of an upgraded socket.
+    // Node no longer handles errors of this socket.
     socket.on("error", () => socket.destroy());
     const refusal = (await this.#refusal(request)) ?? (request.url === `/${this.#settings.key}` ? undefined : "No debug target has this address");
     const isBusy = this.#session.isConnected;
@@ -115,13 +115,13 @@ export class InspectorDoor {
     front.on("error", () => front.terminate());
   }
 
-  /** Returns why the client may not debug. Rejects web pages, also through DNS rebinding, and other users of the machine. */
+  /** Why the client may not debug. Rejects web pages, also through DNS rebinding, and the machine's other users. */
   async #refusal({ headers, socket }: IncomingMessage): Promise<string | undefined> {
     if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? ""))
       return `This debugger does not accept the host ${JSON.stringify(headers.host ?? "")}`;
-    // Pages, extensions, sandboxed frames ("null") and files send an Origin. Programs send none. Developer tools send devtools://.
+    // Pages, extensions, sandboxed frames ("null") and files send an Origin, programs none, developer tools devtools://.
     if (headers.origin !== undefined && !/^devtools:\/\//i.test(headers.origin)) return `A page of the origin ${JSON.stringify(headers.origin)} may not debug`;
-    // Scripts and images in a page are requested without an Origin, but with Sec-Fetch-Site.
+    // A page's scripts and images are requested without Origin, but with Sec-Fetch-Site.
     if ((headers["sec-fetch-site"] ?? "none") !== "none" && headers.origin === undefined) return "A web page may not debug";
     return refusalOfPeer(socket, this.#settings.peers);
   }

@@ -13,12 +13,12 @@ export interface Peer {
   readonly inode: string;
 }
 
-/** Other systems do not report the owner of a connection. */
+/** Others do not report a connection's owner. */
 export const canTellPeers = process.platform === "linux";
 
 const ESTABLISHED = "01";
 
-/** Returns `undefined` when the other end has closed the connection. */
+/** Undefined when the other end has closed the connection. */
 export async function peerOf(connection: LoopbackConnection): Promise<Peer | undefined> {
   const ends = `${hexOf(connection.remoteAddress, connection.remotePort)} ${hexOf(connection.localAddress, connection.localPort)} ${ESTABLISHED}`;
   const table = await readFile("/proc/net/tcp", "utf8");
@@ -32,9 +32,9 @@ export async function peerOf(connection: LoopbackConnection): Promise<Peer | und
 export interface PeerRules {
   /** Detects the command line of a component's process. */
   readonly isOfComponent: (words: readonly string[]) => boolean;
-  /** The server and its child processes (npm, install scripts, Git) may not debug. */
+  /** The server's child processes (npm, install scripts, Git) may not debug either. */
   readonly serverPid: number;
-  /** Browsers that the server opened for its user. They may debug, although the server is their ancestor. */
+  /** Opened by the server for its user. They may debug, although the server is their ancestor. */
   readonly browserPids: ReadonlySet<number>;
 }
 
@@ -64,13 +64,13 @@ async function holdersOf(inode: string): Promise<readonly string[]> {
   return found.flat();
 }
 
-/** Processes inside the wall have a separate PID namespace. */
+/** Processes inside the wall have their own PID namespace. */
 function namespaceOf(pid: string): Promise<string> {
   return readlink(join("/proc", pid, "ns", "pid")).catch(() => "");
 }
 
 async function isStartedBy(serverPid: number, pid: number, browserPids: ReadonlySet<number>): Promise<boolean> {
-  // In a container the server may be process 1, whose parent is 0.
+  // In a container, the server may be process 1 with parent 0.
   for (let above = pid; above > 0; above = await parentOf(above)) {
     if (browserPids.has(above)) return false;
     if (above === serverPid) return true;
@@ -78,10 +78,10 @@ async function isStartedBy(serverPid: number, pid: number, browserPids: Readonly
   return false;
 }
 
-/** Returns 0 when the process has ended. */
+/** 0 when the process has ended. */
 async function parentOf(pid: number): Promise<number> {
   const stat = await readFile(join("/proc", String(pid), "stat"), "utf8").catch(() => "");
-  // The program's name in parentheses may contain anything, so fields are counted after it.
+  // Counts fields after the program's name, which may contain anything.
   return Number(
     stat
       .slice(stat.lastIndexOf(")") + 1)
@@ -94,7 +94,7 @@ async function wordsOf(pid: string): Promise<readonly string[]> {
   return (await readFile(join("/proc", pid, "cmdline"), "utf8").catch(() => "")).split("\0");
 }
 
-/** The format of /proc/net/tcp, which reverses the bytes of an address. */
+/** The format of /proc/net/tcp, which reverses an address's bytes. */
 function hexOf(address = "", port = 0): string {
   const bytes = address
     .replace(/^::ffff:/, "")

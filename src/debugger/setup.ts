@@ -1,6 +1,6 @@
 import type { JsonObject } from "../domain/text/json.ts";
 
-/** Settings that a new process must get again. */
+/** A new process needs these too. */
 const LASTING = new Set([
   "Debugger.enable",
   "Debugger.setAsyncCallStackDepth",
@@ -37,7 +37,7 @@ export class Setup {
     this.#commands.set(key, { method, params });
   }
 
-  /** A domain must be enabled before its other settings. */
+  /** Enabling a domain precedes its other settings. */
   get commands(): readonly Command[] {
     const all = [...this.#commands.values()];
     return [...all.filter(({ method }) => method.endsWith(".enable")), ...all.filter(({ method }) => !method.endsWith(".enable"))];

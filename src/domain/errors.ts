@@ -1,5 +1,4 @@
 interface CatalogueEntry {
-  /** HTTP status. */
   readonly status: number;
   readonly title: string;
   readonly fix: string;
@@ -181,9 +180,9 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
 };
 
 export interface ErrorExtras {
-  /** A better next step than the catalogue's. */
+  /** Replaces the catalogue's. */
   fix?: string;
-  /** Data for programs, such as positions, all problems, names. */
+  /** Data for programs. */
   details?: Record<string, unknown>;
   cause?: unknown;
 }
@@ -214,7 +213,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Returns a code such as `ENOENT`, from the system or a library. */
+/** A code such as `ENOENT`. */
 export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && "code" in thrown && thrown.code !== undefined ? String(thrown.code) : undefined;
 }
@@ -223,7 +222,6 @@ export function isDiskProblem(thrown: unknown): boolean {
   return /^(ENOSPC|EDQUOT|EROFS|SQLITE_(FULL|IOERR|READONLY).*)$/.test(codeOf(thrown) ?? "");
 }
 
-/** Returns an existing PdError unchanged. */
 export function toPdError(thrown: unknown): PdError {
   if (thrown instanceof PdError) return thrown;
   const fix = codeOf(thrown) === "EROFS" ? { fix: "The file system is read-only: mount it for writing, or use another place" } : {};

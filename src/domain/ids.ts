@@ -44,7 +44,6 @@ export function isRunId(text: unknown): text is RunId {
   return typeof text === "string" && /^run_[0-9A-Za-z]+$/.test(text);
 }
 
-/** Undefined when the id is not valid. */
 export function numberOfDelivery(id: string): number | undefined {
   const match = /^dlv_(\d{1,15})$/.exec(id);
   return match?.[1] === undefined ? undefined : Number(match[1]);
@@ -56,7 +55,7 @@ export function randomText(bytes: Uint8Array): string {
   return text;
 }
 
-/** Starts with the time, so that newer ids sort last and an index grows at its end. */
+/** Starts with the time, so that an index grows at its end. */
 export function invocationId(now: number, random: string): InvocationId {
   return `inv_${sortableTime(now)}${random}`;
 }
@@ -71,12 +70,10 @@ function sortableTime(now: number): string {
   return time;
 }
 
-/** `<epoch ms of storage>-<number within the source>` */
 export function eventId(storedAt: number, seq: number): string {
   return `${storedAt}-${seq}`;
 }
 
-/** Undefined when the id is not valid. */
 export function seqOfEventId(id: string): number | undefined {
   const match = /^\d+-(\d+)$/.exec(id);
   return match?.[1] === undefined ? undefined : Number(match[1]);

@@ -1,4 +1,4 @@
-/** Limits per component, so that none fills the server's memory or blocks others. Far above what published components need. */
+/** Per component, so that none fills the server's memory or blocks others. Far above what published components need. */
 export const LIMITS = {
   /** Bytes of a decompressed body. */
   body: 10 * 2 ** 20,
@@ -26,7 +26,7 @@ export const LIMITS = {
   members: 500_000,
   /** Nesting of objects and lists. */
   depth: 2000,
-  /** Fields per form. Each costs a hundred times its length. */
+  /** Per form. Each costs a hundred times its length. */
   fields: 10_000,
 } as const;
 
@@ -52,7 +52,7 @@ export function isTooComplex(text: string, mostMembers: number = LIMITS.members)
   return false;
 }
 
-/** Length of the text as a JSON string, without its quotes. */
+/** Excludes the quotes. */
 export function lengthInJson(text: string): number {
   let length = text.length;
   for (let at = 0; at < text.length; at++) {

@@ -10,7 +10,7 @@ import type { Workbench } from "./workbench/workbench.ts";
 const PRUNE_EVERY_MS = 60_000;
 /** Pause between steps, so that commits are not delayed. */
 const PRUNE_PAUSE_MS = 20;
-/** Ids per query. Usually nothing has to be removed, so nothing is written. One query blocks the server for a few milliseconds at most. */
+/** Ids per query, so that it blocks the server for a few milliseconds at most. Usually nothing has to be removed. */
 const LOOK_AT_TOGETHER = 10;
 const COOL_DOWN_EVERY_MS = 2000;
 const LOOK_AT_TOKENS_EVERY_MS = 60_000;
@@ -51,7 +51,10 @@ export async function keepCool({ clock, settings, signal }: EnginePorts, sources
   }
 }
 
-/** Renews the tokens of accounts in use before they expire. Runs then do not wait for a provider, and grants that expire without use stay valid. */
+/**
+ * Renews tokens before they expire, so that runs do not wait for a provider and grants that expire without use stay
+ * valid.
+ */
 export async function keepRenewed(
   { store, credentials, clock, log, signal }: Pick<EnginePorts, "credentials" | "clock" | "log" | "signal"> & { readonly store: AccountStore },
   accountsInUse: () => Promise<readonly string[]>,

@@ -37,7 +37,7 @@ export interface EnginePorts {
   readonly meter: Meter;
   readonly settings: EngineSettings;
   readonly processes: ProcessBudget;
-  /** Called with the listeners that have a due delivery. */
+  /** The listeners have a due delivery. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
   readonly onPostponed: () => void;
   /** Aborts when the server stops. */

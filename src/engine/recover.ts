@@ -10,7 +10,7 @@ import { runUntilStored } from "./requests/pending.ts";
 import type { LiveSource } from "./runs/source/live-source.ts";
 import type { HostedSources } from "./sources/hosted-sources.ts";
 
-/** Timer runs that an earlier server did not finish are recorded as interrupted and not repeated, because each instant fires at most once. */
+/** Interrupted timer runs are recorded and not repeated, because each instant fires at most once. */
 export async function settleRunningInstants({ store, clock }: EnginePorts, of: readonly DeployedId[]): Promise<void> {
   for (const instant of await store.listRunning(of)) {
     const { sourceId, prop, plannedAt } = instant;
@@ -43,7 +43,10 @@ export async function keepSeenVersions(ports: Pick<EnginePorts, "store" | "log">
   await Promise.all(seen.map(({ outline }) => giveUpVersion(ports, outline, outline.highestVersion)));
 }
 
-/** Activates sources whose change was interrupted after `deactivate` had run. Endpoints must already answer, because hooks may call their own. */
+/**
+ * The change of these sources was interrupted after `deactivate`. Endpoints must already answer, because hooks may call
+ * their own.
+ */
 export async function activateCutOff(ports: EnginePorts, sources: HostedSources): Promise<void> {
   const due = await ports.store.listActivateDue(sources.ids).catch((error: unknown) => {
     ports.log.error("interrupted changes of sources cannot be read", { reason: messageOf(error) });
@@ -51,7 +54,7 @@ export async function activateCutOff(ports: EnginePorts, sources: HostedSources)
   });
   const cutOff = due.flatMap((id) => sources.byId(id) ?? []);
   const reactivateIfDue = async (live: LiveSource): Promise<void> => {
-    // Another change may have run the hooks in between.
+    // Another change may have run the hooks.
     const isDue = (await ports.store.listActivateDue([live.outline.id])).length > 0;
     if (isDue) await reactivate(ports, live);
   };

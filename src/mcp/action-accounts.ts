@@ -19,8 +19,8 @@ export function isAskedFor(prop: PropRecord, { fixed }: Accounts): boolean {
 }
 
 /**
- * Throws PD_BAD_INPUT when no action uses the app of a fixed account, and PD_ACCOUNT_NOT_FOUND when the account does not exist. `mayBeOthers`: the actions may
- * use further apps.
+ * Throws PD_BAD_INPUT when no action uses a fixed account's app, and PD_ACCOUNT_NOT_FOUND for a missing account.
+ * `mayBeOthers`: the actions may use further apps.
  */
 export function requireFixed({ fixed, accounts }: Accounts, { apps, mayBeOthers }: { apps: ReadonlySet<string>; mayBeOthers: boolean }): void {
   for (const [app, wanted] of Object.entries(fixed)) {
@@ -49,7 +49,7 @@ export function accountSchema(prop: PropRecord, around: Accounts): JsonObject {
   };
 }
 
-/** Returns the fixed account, else the one in the arguments, else the only one. Throws PD_ACCOUNT_NOT_FOUND. */
+/** The fixed account, else the one in the arguments, else the only one. Throws PD_ACCOUNT_NOT_FOUND. */
 export function accountFor(key: string, prop: PropRecord, { args, around }: { args: JsonObject; around: Accounts }): AccountRecord | undefined {
   const all = accountsOf(prop, around);
   const fixed = around.fixed[appOf(prop)];

@@ -9,7 +9,7 @@ import type { ChosenAction } from "./chosen-actions.ts";
 import type { Choice, Choices, ChoosingTool, ToolResult } from "./tool.ts";
 
 const MOST_CHOICES = 100;
-/** A third party may return pages without end. */
+/** A third party's pages may never end. */
 const MOST_PAGES = 10;
 
 export function actionTools(actions: readonly ChosenAction[], around: Accounts): readonly ChoosingTool[] {
@@ -46,7 +46,7 @@ function actionTool({ key, name, described }: ActionFacts, around: Accounts): Ch
   };
 }
 
-/** Broken actions are listed too, so that an agent that looks for one gets the error. */
+/** Listed too, so that an agent that looks for it gets the error. */
 function brokenTool({ key, name, error }: { key: string; name: string; error: PdError }): ChoosingTool {
   const refuse = (): Promise<never> => Promise.reject(error);
   return {
@@ -68,7 +68,7 @@ interface Configuring {
   readonly around: Accounts;
 }
 
-/** Reads dynamic props first: an account in them must be allowed as well. Throws PD_BAD_INPUT, PD_ACCOUNT_NOT_FOUND. */
+/** Reads dynamic props first, because their accounts must be allowed too. Throws PD_BAD_INPUT, PD_ACCOUNT_NOT_FOUND. */
 async function configuredFor(client: Client, args: JsonObject, { key, described, around }: Configuring): Promise<JsonObject> {
   let props = described.configurable_props;
   if (!described.has_additional_props) return configured(key, args, { props, around });
@@ -98,7 +98,7 @@ function configured(key: string, args: JsonObject, { props, around }: { props: r
       "PD_BAD_INPUT",
       `Cannot call ${key}: it has no argument ${strange.map((name) => JSON.stringify(name)).join(", ")}${didYouMean(first, known)}`,
     );
-  // A component may offer objects as choices, but the agent's schema has only strings and integers.
+  // Components may offer objects as choices, but the agent's schema has only strings and integers.
   const odd = props.find(({ name, type, remoteOptions }) => remoteOptions === true && /^(?:string|integer)$/.test(type) && isJsonObject(args[name]));
   if (odd !== undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot call ${key}: expected ${odd.name} of type ${odd.type}, got ${JSON.stringify(args[odd.name])}`);
@@ -146,7 +146,7 @@ async function choicesOf(client: Client, { key, prop, query, configure }: Choosi
   let context: JsonObject = {};
   for (let page = 0; page < MOST_PAGES && found.size <= MOST_CHOICES; page++) {
     const asking = client.components.configure({ ...asked, page, prev_context: context });
-    // When a later page fails, the earlier choices are returned.
+    // If a later page fails, the earlier choices remain.
     const answer = await (page === 0 ? asking : asking.catch(() => undefined));
     if (answer === undefined) break;
     const isNew = answer.options.some(({ value }) => !found.has(JSON.stringify(value)));

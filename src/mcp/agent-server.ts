@@ -20,7 +20,7 @@ export function agentServer(tools: OfferedTools, version: string): Server {
   );
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: (await tools.all()).map(shown) }));
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }) => tools.call(name, given));
-  // MCP completes only the arguments of prompts. So each tool has a prompt of the same name.
+  // MCP completes only arguments of prompts, so each tool has a prompt of the same name.
   server.setRequestHandler(ListPromptsRequestSchema, async () => ({ prompts: (await tools.choosing()).map(promptOf) }));
   server.setRequestHandler(GetPromptRequestSchema, async ({ params: { name, arguments: given = {} } }) => {
     const text = `Call the tool ${name} with these arguments: ${JSON.stringify(given)}`;

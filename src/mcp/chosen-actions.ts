@@ -3,16 +3,16 @@ import { type Client, everyPage } from "../client/client.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { fitsPattern } from "../domain/text/star-pattern.ts";
 
-/** Chosen: loading an action to read its declaration takes time. */
+/** Chosen: reading each declaration loads the action. */
 const MOST_ACTIONS = 100;
-/** Agents accept no other characters in names. */
+/** Agents accept no others. */
 const NAME = /[^A-Za-z0-9_-]/g;
 const MOST_OF_NAME = 64;
 
 export interface ChosenActions {
-  /** Keys, in which `*` matches any text: `slack-send-message`, `github-*`. */
+  /** `*` matches any text: `slack-send-message`, `github-*`. */
   readonly patterns: readonly string[];
-  /** Name or id of the account, by app. The agent chooses the others. */
+  /** By app: name or id. The agent chooses the others. */
   readonly accounts: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +20,7 @@ export type ChosenAction =
   | { readonly kind: "loaded"; readonly key: string; readonly name: string; readonly described: DescribedRecord }
   | { readonly kind: "failed"; readonly key: string; readonly name: string; readonly error: PdError };
 
-/** Throws PD_BAD_INPUT for more than 100 actions, PD_COMPONENT_NOT_FOUND when a pattern matches none, and PD_NOT_A_COMPONENT when a key is not an action. */
+/** Throws PD_BAD_INPUT for more than 100 actions, PD_COMPONENT_NOT_FOUND when a pattern matches none, and PD_NOT_A_COMPONENT for a key of no action. */
 export async function chooseActions(client: Client, { patterns }: ChosenActions): Promise<readonly ChosenAction[]> {
   const keys = [...new Set((await Promise.all(patterns.map((pattern) => keysOf(client, pattern)))).flat())].toSorted();
   if (keys.length > MOST_ACTIONS)
@@ -38,13 +38,13 @@ export async function loadAction(client: Client, { key, name }: Pick<ChosenActio
     return { kind: "loaded", key, name, described: await describedAction(client, key) };
   } catch (error) {
     if (!(error instanceof PdError)) throw error;
-    // A wrong choice is an error for the user. A broken action must not hide the others.
+    // A wrong choice is the user's error. A broken action must not hide others.
     if (error.code === "PD_COMPONENT_NOT_FOUND" || error.code === "PD_NOT_A_COMPONENT" || error.code === "PD_UNAUTHORIZED") throw error;
     return { kind: "failed", key, name, error: new PdError(error.code, `Cannot offer ${key}: ${messageOf(error)}`, { fix: error.fix }) };
   }
 }
 
-/** Names that would be equal get a number. */
+/** Equal names get a number. */
 export function toolNames(keys: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return keys.map((key) => {

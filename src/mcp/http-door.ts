@@ -1,3 +1,3 @@
-/** Loaded together on the first request of an agent. */
+/** Loaded for an agent's first request. */
 export { answerAgent } from "./http-transport.ts";
 export { OfferedTools } from "./offered-tools.ts";

@@ -13,7 +13,7 @@ export interface Offer {
   readonly actions: ChosenActions;
 }
 
-/** Longer answers are cut, because they would fill the agent's context. */
+/** Longer answers would fill the agent's context. */
 const MOST_CHARACTERS = 200_000;
 
 const LOAD_AGAIN_MS = 60_000;
@@ -25,7 +25,7 @@ export class OfferedTools {
   #loadAgainAt = 0;
   #isReadOnly: Promise<boolean> | undefined;
 
-  /** The rights of the agent's own key apply. */
+  /** The rights of the agent's key apply. */
   constructor(client: Client, offer: Offer) {
     this.#client = client;
     this.#offer = offer;
@@ -46,7 +46,7 @@ export class OfferedTools {
     return actionTools(await this.#loaded(around), around);
   }
 
-  /** Returns the current actions. Loads failed ones again in the background, because a registry may have been unreachable. */
+  /** Reloads failed actions in the background, because a registry may have been unreachable. */
   async #loaded(around: Accounts): Promise<readonly ChosenAction[]> {
     this.#actions ??= this.#load(around).catch((error: unknown) => {
       this.#actions = undefined;
@@ -82,7 +82,7 @@ export class OfferedTools {
   async #checked(actions: readonly ChosenAction[], around: Accounts): Promise<readonly ChosenAction[]> {
     const loaded = actions.flatMap((action) => (action.kind === "loaded" ? action.described : []));
     const apps = loaded.flatMap(({ configurable_props: props }) => props.filter(({ type }) => type === "app").map(appOf));
-    // Apps of actions that are not loaded or have dynamic props are not known.
+    // Actions with dynamic props, or not loaded, may use other apps.
     const mayBeOthers = loaded.length < actions.length || loaded.some(({ has_additional_props: hasMore }) => hasMore);
     requireFixed(around, { apps: new Set(apps), mayBeOthers });
     return actions;
@@ -111,7 +111,7 @@ export class OfferedTools {
     }
   }
 
-  /** The server's tools must work even when actions cannot be listed. */
+  /** The server's tools must work even without a list of actions. */
   async #find(name: string): Promise<Tool | undefined> {
     const own = [...LOOKING, ...(this.#offer.steers ? STEERING : [])].find((tool) => tool.name === name);
     if (own !== undefined && (own.isReadOnly || !(await this.#isReader()))) return own;

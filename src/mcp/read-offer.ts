@@ -2,7 +2,6 @@ import { PdError } from "../domain/errors.ts";
 import type { Offer } from "./offered-tools.ts";
 
 interface Asked {
-  /** Separated by commas. */
   readonly actions?: string | undefined;
   /** Pairs `app=account`. */
   readonly accounts?: readonly string[] | undefined;

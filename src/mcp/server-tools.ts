@@ -37,7 +37,7 @@ function tool<Shape extends z.ZodRawShape>({ input, effect, run, ...words }: Dec
   };
 }
 
-/** Results must be objects, so other values are wrapped. */
+/** Results must be objects. */
 function asJson(value: unknown): JsonObject {
   const plain: unknown = JSON.parse(JSON.stringify(value ?? null));
   if (isJsonObject(plain)) return plain;

@@ -9,7 +9,7 @@ interface Streams {
   readonly stdout: NodeJS.WriteStream;
 }
 
-/** Serves an agent over the given streams until it closes them. Requests received before that are answered. */
+/** Serves until the streams close. Requests received before are answered. */
 export async function serveAgent(
   { stdin, stdout }: Streams,
   { tools, version, signal }: { tools: OfferedTools; version: string; signal: AbortSignal },
@@ -29,7 +29,7 @@ export async function serveAgent(
 }
 
 class AnsweringTransport extends StdioServerTransport {
-  /** The last error other than a bad message. It ends the connection. */
+  /** Except for bad messages. Ends the connection. */
   failure: Error | undefined;
   readonly #stdout: NodeJS.WriteStream;
   readonly #open = new Set<RequestId>();
@@ -40,7 +40,7 @@ class AnsweringTransport extends StdioServerTransport {
     this.#stdout = stdout;
   }
 
-  // A bad message has no known request id. It is still answered, so that its sender does not wait forever.
+  // A bad message's id is unknown, but its sender must not wait forever.
   override onerror = (error: Error): void => {
     if (error instanceof SyntaxError && error.message === NOTHING_READ) return;
     const code = codeOfBad(error);
@@ -49,7 +49,7 @@ class AnsweringTransport extends StdioServerTransport {
     this.#stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: code ?? INTERNAL_ERROR, message } })}\n`);
   };
 
-  // `connect` keeps this handler and calls it before its own.
+  // `connect` calls this handler before its own.
   override onmessage = (message: JSONRPCMessage): void => {
     if (!("method" in message)) return;
     if ("id" in message) this.#open.add(message.id);
@@ -77,7 +77,7 @@ class AnsweringTransport extends StdioServerTransport {
 
 const [PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR] = [-32_700, -32_600, -32_603];
 
-/** Message of JSON.parse for an empty string. */
+/** JSON.parse's message for an empty string. */
 const NOTHING_READ = "Unexpected end of JSON input";
 
 function codeOfBad(error: Error): number | undefined {

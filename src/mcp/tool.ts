@@ -8,19 +8,18 @@ export interface Tool {
   readonly inputSchema: JsonObject;
   /** Changes nothing, here or at third parties. */
   readonly isReadOnly: boolean;
-  /** The effect cannot be undone. */
   readonly isDestructive: boolean;
-  /** Throws the server's errors, and PD_BAD_INPUT for wrong arguments. */
+  /** Throws the server's errors, and PD_BAD_INPUT. */
   run(client: Client, given: JsonObject): Promise<ToolResult>;
 }
 
 export interface ToolResult {
   readonly value: JsonObject;
-  /** True when the action was called and failed. */
+  /** The action was called and failed. */
   readonly isFailed?: boolean;
 }
 
-/** A tool with arguments whose choices come from a third party. */
+/** A third party offers choices for its arguments. */
 export interface ChoosingTool extends Tool {
   readonly choosing: readonly string[];
   choices(client: Client, argument: string, asked: { readonly query: string; readonly given: JsonObject }): Promise<Choices>;

@@ -1,4 +1,4 @@
 export interface CodeOrigin {
-  /** Throws PD_CODE_UNREACHABLE with the status or the network error. */
+  /** Throws PD_CODE_UNREACHABLE. */
   fetch(url: string): Promise<string>;
 }

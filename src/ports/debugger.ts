@@ -8,14 +8,13 @@ export interface InspectedProcess {
   readonly ended: Promise<unknown>;
 }
 
-/** The debugger of a source. */
 export interface DebugLink {
-  /** Name of the code, the same for every version. */
+  /** Names the code, the same for every version. */
   readonly url: string;
   /** Announces a process that is about to load the text from `textOf`. Resolves when it may. */
   join(process: InspectedProcess, bundle: Bundle): Promise<void>;
   /** Resolves when the debugger is attached to the newest living process. */
   settled(): Promise<void>;
-  /** The bundle's text, with its source map and `url`. */
+  /** Includes the source map and `url`. */
   textOf(bundle: Bundle): string;
 }

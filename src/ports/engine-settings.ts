@@ -5,7 +5,6 @@ export interface EngineSettings {
   /** Time limit for a call of `run` or a hook. */
   readonly deadlineMs: number;
   readonly memoryMb: number;
-  /** An idle process ends after this time. */
   readonly idleMs: number;
   /** A request whose run takes longer is stored and answered early. */
   readonly acceptMs: number;
@@ -25,6 +24,6 @@ export interface EngineSettings {
   /** Native code sees the real `/tmp` of its process. */
   readonly allowsAddons: boolean;
   readonly retention: Retention;
-  /** Public URL of the endpoint, without a trailing slash. */
+  /** Public, without a trailing slash. */
   endpointUrl(key: string): string;
 }

@@ -1,4 +1,4 @@
-/** About the server itself, never about what components print. */
+/** About the server, never about what components print. */
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;

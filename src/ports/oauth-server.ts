@@ -11,7 +11,6 @@ export interface AuthorizationRequest {
 /** A login in progress. Only this object can finish it. */
 export interface Authorization {
   readonly url: string;
-  /** `callback` is the URL of the provider's redirect. */
   finish(callback: string, signal: AbortSignal): Promise<TokenAnswer>;
 }
 

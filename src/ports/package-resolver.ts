@@ -23,6 +23,6 @@ export interface PackageResolver {
   resolve(specs: readonly PackageSpec[], lock: PackageLock, options?: ResolveOptions): Promise<ResolvedPackages>;
   /** Path of a `folder` from `resolve`. */
   locate(folder: string): string;
-  /** False when the folder was installed for another version of Python. */
+  /** False after an installation for another version of Python. */
   fits(folder: string): Promise<boolean>;
 }

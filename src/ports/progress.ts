@@ -1,4 +1,4 @@
-/** `subject` is the packages, the hook or the key. */
+/** Packages, hook or key. */
 export interface Step {
   readonly step: "fetching" | "bundling" | "installing" | "loading" | "hook";
   readonly subject?: string;

@@ -17,12 +17,12 @@ export interface RunFiles {
   /** At most RUN_FILES.part bytes. Fewer mean the end of the file. Throws when the file does not exist. */
   read(run: RunId, path: string, at: number): Promise<Uint8Array>;
   /**
-   * The file appears, or is replaced, with its last part. `writer` separates concurrent writers. Throws beyond the
-   * limits of RUN_FILES, and on a full disk.
+   * The file appears with its last part. `writer` separates concurrent writers. Throws beyond the limits of RUN_FILES,
+   * and on a full disk.
    */
   write(run: RunId, writer: string, part: FilePart): Promise<void>;
   makeFolder(run: RunId, path: string): Promise<void>;
-  /** Removes a folder with its contents. Ignores a missing path. */
+  /** Includes contents. Ignores a missing path. */
   remove(run: RunId, path: string): Promise<void>;
   drop(run: RunId): Promise<void>;
   runs(): Promise<readonly RunId[]>;

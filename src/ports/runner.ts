@@ -19,7 +19,6 @@ export type ComponentNetwork = "open" | "public";
 /** The unit becomes the only writer of `state`. */
 export interface UnitCode extends ProcessGrant {
   readonly bundle: Bundle;
-  /** Folder with the `node_modules` of the bundle's imports. */
   readonly packagesPath?: string;
   readonly env: Readonly<Record<string, string>>;
   /** Key → JSON text. */
@@ -31,7 +30,7 @@ export interface UnitCode extends ProcessGrant {
   readonly epoch?: number;
 }
 
-/** Files that a step shares with others, as `/tmp`. */
+/** Shared with other steps, as `/tmp`. */
 export interface CallFiles {
   readonly isEmpty: boolean;
   /** Throws for a forbidden request. The step receives the message. */
@@ -44,7 +43,6 @@ export interface CallRequest {
   /** JSON text when known. */
   readonly triggerText?: string | undefined;
   readonly configured: ConfiguredProps;
-  /** Declared by `additionalProps` for these values. */
   readonly dynamicProps?: readonly PropDeclaration[] | undefined;
   /** Masked in output and errors. */
   readonly secrets: readonly string[];
@@ -55,7 +53,7 @@ export interface CallRequest {
   readonly deadlineMs: number;
   /** Requests to third parties go to `UnitEvents.fetch`. */
   readonly asksHost?: true | undefined;
-  /** The time that the call sees, epoch ms. Omitted for the real time. */
+  /** Epoch ms. Omitted for the real time. */
   readonly nowMs?: number | undefined;
   /** Omitted when `/tmp` belongs to the process. */
   readonly files?: CallFiles | undefined;
@@ -65,7 +63,7 @@ export interface CallReport {
   log(line: LogLine): void;
   /** Called at most once. An unsettled response may depend on state that is not stored. It would be wrong if the call were cut off. */
   respond(response: HttpResponse | BadResponse, isUnsettled: boolean): void;
-  /** `respond` gets a stream as `rest`. Otherwise it gets the complete `body`. */
+  /** `respond` gets a stream as `rest`, not the complete `body`. */
   readonly takesStreams?: boolean;
 }
 
@@ -91,9 +89,8 @@ export interface Unit {
   /** False once it has ended or was retired. */
   readonly isUsable: boolean;
   /**
-   * Never rejects: a failure is in the outcome. Calls may overlap and share the state. Each reports its own writes,
-   * after the calls whose values it has read and rewritten. When the process ends without `hasExited`, the cause is
-   * unknown.
+   * Never rejects. Calls may overlap and share the state. Each reports its own writes, after the calls whose values it
+   * has read and rewritten. When the process ends without `hasExited`, the cause is unknown.
    */
   call(request: CallRequest, report: CallReport): Promise<RunResult>;
   /** Undefined when the code blocks the process or the process has ended. */
@@ -104,15 +101,14 @@ export interface Unit {
   restoreState(stored: StoredValues): void;
   /** Accepts no more calls, waits for those in flight, then ends. With `isUnhurried` it ends a little later, after more urgent work. */
   retire(options?: { readonly isUnhurried?: boolean }): Promise<void>;
-  /** Ends at once and interrupts calls in flight. */
+  /** Interrupts calls in flight. */
   kill(reason: string): void;
 }
 
 export interface Runner {
   /**
-   * Throws PD_SANDBOX_UNAVAILABLE when nothing would enclose programs or native code that the code may use,
-   * PD_LOAD_FAILED when the code throws or hangs. After `signal` aborts, throws its reason if that is a PdError,
-   * otherwise PD_INTERRUPTED.
+   * Throws PD_SANDBOX_UNAVAILABLE when nothing would enclose programs or native code, PD_LOAD_FAILED when the code
+   * throws or hangs. After `signal` aborts, throws its reason if that is a PdError, otherwise PD_INTERRUPTED.
    */
   start(code: UnitCode, events: UnitEvents, signal?: AbortSignal): Promise<Unit>;
   /** Loads these packages into a spare unit for the next `start`. */

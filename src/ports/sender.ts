@@ -6,7 +6,7 @@ export interface OutgoingMessage {
   readonly id: string;
   /** JSON text. */
   readonly payload: string;
-  /** All of them sign the message, in this order. */
+  /** All sign the message, in this order. */
   readonly secrets: readonly string[];
   /** Empty for a test. */
   readonly emitterId: string;

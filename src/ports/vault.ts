@@ -3,24 +3,23 @@ export type KeyringUse = "auto" | "always" | "never";
 
 const SEALED = /^sealed:1:(\w+):/;
 
-/** Returns the id of the key. Undefined for text in clear. */
+/** Undefined for text in clear. */
 export function sealedWith(text: string): string | undefined {
   return SEALED.exec(text)?.[1];
 }
 
-/** Encrypts what must not be stored in clear. */
 export interface Vault {
   /** `place` is where the result is stored. It opens only with the same place. */
   seal(text: string, place: string): string;
   /** Returns text that was never sealed unchanged. Throws PD_SECRET_KEY_WRONG. */
   open(sealed: string, place: string): string;
-  /** Whether the text is sealed with the newest key. */
+  /** True with the newest key. */
   isCurrent(text: string): boolean;
   /** Text that was sealed before still opens. Throws PD_BAD_INPUT when the key is given from outside. */
   rotate(): Promise<void>;
-  /** Call it when nothing stored uses earlier keys. This instance still opens what was read before. */
+  /** Nothing stored may use earlier keys. This instance still opens what was read before. */
   forgetOldKeys(): Promise<void>;
 }
 
-/** The member that replaces all sealed members of an object. */
+/** Replaces all sealed members of an object. */
 export const SEALED_MEMBER = "$sealed";

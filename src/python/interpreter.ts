@@ -9,11 +9,11 @@ import { runCommand } from "../system/process/run-command.ts";
 export interface Python extends OtherProgram {
   /** As in `3.11.7`. */
   readonly version: string;
-  /** Undefined when pip is not installed. */
+  /** Undefined without pip. */
   readonly pipFolder?: string;
 }
 
-/** Prefix of package sets: native code is built for one minor version of Python. */
+/** Package sets with native code are for one minor version. */
 export function setPrefix({ version }: Pick<Python, "version">): string {
   const [major, minor] = version.split(".");
   return `py-${major}.${minor}-`;
@@ -36,7 +36,7 @@ print(json.dumps({
 }))
 `;
 
-/** `given` is a command or a path. Throws PD_PYTHON_MISSING. */
+/** `given`: a command or a path. Throws PD_PYTHON_MISSING. */
 export async function findPython(given: string, signal: AbortSignal): Promise<Python> {
   const ran = await runCommand(given, ["-I", "-c", QUESTION], { folder: tmpdir(), signal, timeoutMs: ASK_TIMEOUT_MS }).catch((error: unknown) => {
     if (error instanceof PdError && error.code === "PD_STOPPING") throw error;

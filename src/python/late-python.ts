@@ -22,7 +22,7 @@ export interface LatePythonSettings extends Omit<ChildSettings, "entry" | "inter
 
 const ENTRY = "main.py";
 
-/** Looks for the interpreter when the first Python step is built. */
+/** The first Python step needs the interpreter. */
 export class LatePython<Packages extends PackageResolver> implements AsyncDisposable {
   readonly #plugs: CodePlugs<Packages>;
   readonly #settings: LatePythonSettings;
@@ -63,7 +63,7 @@ export class LatePython<Packages extends PackageResolver> implements AsyncDispos
     await opened?.runner[Symbol.asyncDispose]();
   }
 
-  /** Throws PD_PYTHON_MISSING. The next call looks again, because Python may have been installed since. */
+  /** Throws PD_PYTHON_MISSING. The next call retries: Python may be installed meanwhile. */
   #python() {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined;

@@ -13,7 +13,7 @@ import type { Interpreter } from "./python-tool.ts";
 
 const REQUIREMENTS = "requirements.txt";
 const CHECK_TIMEOUT_MS = 30_000;
-/** Far above any real step. Parsing this much takes a second. */
+/** Above any real step. Parsing this takes a second. */
 const MOST_CHARACTERS = 1_000_000;
 
 export interface PythonBundlerPorts {
@@ -24,7 +24,7 @@ export interface PythonBundlerPorts {
   readonly clock: Pick<Clock, "randomText">;
 }
 
-/** None of the step's code runs. */
+/** Runs none of the step's code. */
 export function pythonBundler(ports: PythonBundlerPorts): Bundler {
   return { bundle: (code) => bundle(ports, code), hashOf };
 }
@@ -39,7 +39,7 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
   if (!checked.hasHandler && problems.length === 0 && !checked.isScript)
     problems.push({ file: code.path, line: 1, text: "it has no handler: a Python step needs def handler(pd)" });
   if (problems.length > 0) return { kind: "failed", problems };
-  // A requirements file replaces the imported packages.
+  // In place of imported packages.
   const packages = distinct([...added.specs, ...(listed?.specs ?? importedPackages(checked.imports))]);
   return {
     kind: "built",
@@ -55,7 +55,7 @@ async function bundle(ports: PythonBundlerPorts, code: ComponentCode): Promise<B
   };
 }
 
-/** A newer Python usually runs code for an older one, but an older one may fail to parse it. */
+/** A newer Python usually runs older code, but an older one may fail to parse newer code. */
 function olderThanWanted(version: string, wanted: string | undefined): readonly string[] {
   const [minor, wantedMinor] = [version, wanted ?? "3"].map((text) => Number(text.split(".")[1] ?? 0));
   if (wanted === undefined || minor === undefined || wantedMinor === undefined || minor >= wantedMinor) return [];
@@ -108,7 +108,7 @@ async function check({ python, runFolder, clock }: PythonBundlerPorts, step: { p
   }
 }
 
-/** The process has read untrusted code, so nothing is trusted. */
+/** Untrusted: the process has read untrusted code. */
 function readResult(given: unknown): Checked | undefined {
   if (!isRecord(given)) return undefined;
   const list = (name: string): Record<string, unknown>[] => (Array.isArray(given[name]) ? given[name].filter(isRecord) : []);
@@ -155,7 +155,7 @@ function readAll(lines: readonly { readonly text: string; readonly place: Place 
   return { specs, problems };
 }
 
-/** The first spec with a version wins. */
+/** A version wins, the first one of several. */
 function distinct(specs: readonly PackageSpec[]): readonly PackageSpec[] {
   const found = new Map<string, PackageSpec>();
   for (const spec of specs)
@@ -164,7 +164,7 @@ function distinct(specs: readonly PackageSpec[]): readonly PackageSpec[] {
   return [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** An identity map, so that log positions resolve as for other code. */
+/** Identity, so that log positions resolve as for other code. */
 function lineMap({ path, text }: ComponentCode): string {
   const lines = text.split("\n").length;
   return JSON.stringify({ version: 3, sources: [path], names: [], mappings: `AAAA${";AACA".repeat(lines - 1)}` });

@@ -23,19 +23,16 @@ export interface PythonPackagesSettings {
   readonly clock: Pick<Clock, "randomText">;
 }
 
-/** pip can write only to SITE. */
+/** pip can write only here. */
 const SITE = "site";
 const FACTS = "requirements.json";
 const DIST_INFO = /^(?<name>[A-Za-z0-9._]+)-(?<version>[^-]+)\.dist-info$/;
 const MOST_FACTS = 1_000_000;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
-/** pip prints this for each failed connection, and then reports that the package does not exist. */
+/** pip prints this for failed connections, and then reports a missing package. */
 const SILENT_INDEX = /Retrying \(Retry\(|NewConnectionError|Max retries exceeded/;
 
-/**
- * Keeps one folder per set of exact versions, named by a hash, which appears by a rename when complete. A set for the same requirements is used when the index
- * is unreachable.
- */
+/** One folder per set of exact versions, named by a hash and visible after a rename. Without the index, a set for the same requirements is used. */
 export class PythonPackages implements PackageResolver {
   readonly #settings: PythonPackagesSettings;
   readonly #installs = new Map<string, Promise<ResolvedPackages>>();
@@ -104,7 +101,7 @@ export class PythonPackages implements PackageResolver {
     }
   }
 
-  /** The newest set for these requirements and, if given, the versions in `lock`. */
+  /** The newest set for these requirements and the versions in `lock`. */
   async #known(requirements: readonly string[], lock?: PackageLock): Promise<ResolvedPackages | undefined> {
     const names = (await readdir(this.#settings.folder)).filter((name) => name.startsWith(this.#prefix));
     const found: { readonly folder: string; readonly lock: PackageLock; readonly at: number }[] = [];
@@ -129,7 +126,7 @@ export class PythonPackages implements PackageResolver {
     return setPrefix(this.#settings.python);
   }
 
-  /** The hash covers the files, because a package can claim another package's name. */
+  /** Hashes the files too: a package can claim another's name. */
   #folderName(lock: PackageLock, content: string): string {
     const versions = Object.entries(lock).toSorted(([a], [b]) => (a < b ? -1 : 1));
     const hash = createHash("sha256").update(JSON.stringify([process.platform, process.arch, versions, content]));
@@ -195,7 +192,7 @@ interface PipSettings {
 
 const VARIABLES = /^(?:PIP_\w+|LANG|LC_\w+|(?:https?|no|all)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE)$/i;
 
-/** Inside the wall pip has another home folder. */
+/** Inside the wall, pip has another home. */
 function pipSettings(environment: Readonly<Record<string, string | undefined>>, home = homedir()): PipSettings {
   const env = Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => (value !== undefined && VARIABLES.test(name) ? [[name, value]] : [])));
   const ofUser = [
@@ -206,7 +203,7 @@ function pipSettings(environment: Readonly<Record<string, string | undefined>>, 
   const file = ofUser.find((path) => path !== undefined && existsSync(path));
   const files = ["/etc/pip.conf", ...(file === undefined ? [] : [file])].filter((path) => existsSync(path));
   const named = [...Object.values(env), ...files.flatMap(valuesIn)].flatMap(pathsIn);
-  // These two are meant for the user's own installs and would break this one.
+  // Meant for the user's own installs, these would break this one.
   const own = { PIP_REQUIRE_VIRTUALENV: "0", PIP_USER: "0" };
   return {
     env: { ...env, ...own, ...(file === undefined ? {} : { PIP_CONFIG_FILE: file }) },

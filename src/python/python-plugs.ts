@@ -1,4 +1,4 @@
-/** Loaded when the first Python step is built. */
+/** Loaded for the first Python step. */
 export { findPython } from "./interpreter.ts";
 export { pythonBundler } from "./python-bundler.ts";
 export { PythonPackages } from "./python-packages.ts";

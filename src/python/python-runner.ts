@@ -29,7 +29,7 @@ export class PythonRunner implements Runner {
     this.#refuseOtherPackages(code);
     const tries: StartTries = { signal, isStopping: () => this.#stop.signal.aborted, explain };
     const unit = await startUnit(() => this.#load(code, events, signal), tries);
-    // The workflow file declares the props.
+    // The workflow file declares them.
     unit.definition = { type: "action", props: code.bundle.python?.props ?? {}, hasRun: true };
     return unit;
   }
@@ -42,7 +42,7 @@ export class PythonRunner implements Runner {
     await Promise.all([...this.#children].map((child) => child.exited));
   }
 
-  /** Only the wall limits Python: Node's permission model does not apply to it. */
+  /** Only the wall limits Python, not Node's permission model. */
   #refuse({ allowsPrograms, isCutOff }: UnitCode): void {
     if (isCutOff === true)
       throw new PdError("PD_SANDBOX_UNAVAILABLE", "Cannot do a dry run of a Python step: only JavaScript steps can get recorded answers of third parties", {

@@ -4,15 +4,15 @@ import { type CommandResult, runCommand } from "../system/process/run-command.ts
 import type { Python } from "./interpreter.ts";
 
 export interface ToolRun {
-  /** The working folder, which is writable. */
+  /** Writable working folder. */
   readonly folder: string;
   readonly timeoutMs: number;
 }
 
 export interface Interpreter {
-  /** `file` is in this program's own folder. */
+  /** `file`: in this program's own folder. */
   run(file: string, words: readonly string[], run: ToolRun): Promise<CommandResult>;
-  /** `readable` lists files that pip's settings name. Building packages starts compilers. */
+  /** `readable`: files that pip's settings name. Building packages starts compilers. */
   runPip(words: readonly string[], run: ToolRun & PipRights): Promise<CommandResult>;
 }
 
@@ -23,7 +23,7 @@ export interface PipRights {
   readonly allowsPrograms: boolean;
 }
 
-/** Runs the machine's pip in an interpreter that sees no other packages. */
+/** Runs the machine's pip without its other packages. */
 const START_PIP = "import runpy, sys; sys.path.append(sys.argv.pop(1)); sys.argv[0] = 'pip'; runpy.run_module('pip', run_name='__main__', alter_sys=True)";
 
 export function pythonTool(python: Python, { enclosure, ownFolder, signal }: { enclosure: Enclosure; ownFolder: string; signal: AbortSignal }): Interpreter {

@@ -18,11 +18,10 @@ interface ReadFile {
 const CODE = /\.(mjs|cjs|js|mts|ts)$/;
 const NO_COMPONENT = /(\.d\.ts|\.(test|spec)\.\w+)$/;
 const SKIPPED = new Set(["node_modules", ".git", "dist", "coverage"]);
-/** Larger files hold data, not components. */
+/** Larger files hold data. */
 const MOST_BYTES = 1024 * 1024;
 const MOST_OPEN = 32;
 
-/** Each list reads only files that have changed. */
 export class ComponentFolder {
   readonly #folder: string;
   #read: ReadonlyMap<string, ReadFile> = new Map();
@@ -32,7 +31,7 @@ export class ComponentFolder {
     this.#folder = folder;
   }
 
-  /** In path order. Throws file system errors for the folder. */
+  /** Sorted by path. Throws file system errors. */
   list(): Promise<readonly FoundComponent[]> {
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
     return this.#looking;
@@ -71,7 +70,7 @@ export class ComponentFolder {
 function contentOf(text: string, path: string): FoundComponent | NoComponent {
   const found = readComponentText(text, path);
   if (typeof found === "object") return { ...found, path };
-  // Helper modules do not match. A file with `run` was meant as a component.
+  // A file with `run` was meant as a component, unlike helper modules.
   const isMeant = /export\s+default|module\.exports|defineComponent/.test(text) && /\brun\s*(\(|:)/.test(text);
   return isMeant ? found : "no component";
 }
@@ -91,7 +90,7 @@ async function codeFiles(folder: string, entries: readonly Dirent[]): Promise<st
   return paths;
 }
 
-/** Reads metadata from the text, because an index of thousands cannot run them. Loading a component reads the authoritative values. */
+/** Reads the text, because an index of thousands cannot run components. Loading reads the authoritative values. */
 
 interface ComponentText {
   readonly key: string;
@@ -114,7 +113,7 @@ export function readComponentText(text: string, path: string): ComponentText | "
   return { key, name: member("name") || key, description: member("description"), version, type: type === "action" ? "action" : "source" };
 }
 
-/** The key's line, which may hold the other members too. */
+/** Other members may share the key's line. */
 function lineAt(text: string, index: number): string {
   const start = text.charAt(index) === "\n" ? index + 1 : index;
   const [line = ""] = text.slice(text.lastIndexOf("\n", start - 1) + 1).split("\n", 1);

@@ -14,12 +14,12 @@ const TIMEOUT_MS = 120_000;
 /** The whole public registry is smaller. */
 const MOST_BYTES = 500 * 1024 * 1024;
 const MOST_FILES = 200_000;
-/** Each chunk is inflated at once, up to a thousand times. */
+/** A chunk is inflated at once, up to a thousand times. */
 const READ_BYTES = 65_536;
 
 /**
- * Fetches the newest version into an empty folder, without running scripts. Resolves to the content's folder, or to undefined when the package does not exist.
- * Throws PD_REGISTRY_UNREACHABLE.
+ * The newest version, into an empty folder, without scripts. Resolves to the content's folder, or to undefined for a
+ * missing package. Throws PD_REGISTRY_UNREACHABLE.
  */
 export async function fetchPackage(name: string, folder: string, { npm, signal }: { npm: Npm; signal: AbortSignal }): Promise<string | undefined> {
   const words = ["pack", name, "--loglevel=error", "--pack-destination", folder];
@@ -33,7 +33,7 @@ export async function fetchPackage(name: string, folder: string, { npm, signal }
   return folder;
 }
 
-/** Clones into an empty folder, without history. The address may end in `#branch` or `#tag`. */
+/** Into an empty folder, without history. The address may end in `#branch` or `#tag`. */
 export async function cloneRepository(location: string, folder: string, signal: AbortSignal): Promise<string> {
   const [given = "", branch] = location.split("#");
   const { url, env } = withoutCredentials(given);
@@ -45,15 +45,15 @@ export async function cloneRepository(location: string, folder: string, signal: 
   return target;
 }
 
-/** Git asks for a login only for the URL's origin, not for redirects. */
+/** Git asks for the login only for the URL's origin, not for redirects. */
 const CREDENTIAL_HELPER = `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$PD_GIT_USER" "$PD_GIT_PASSWORD"; }; f`;
 
-/** The login goes through the environment: Git stores the address in the clone, and all users can see command lines. */
+/** Git stores the address in the clone, and all users can see command lines. So the login goes through the environment. */
 function withoutCredentials(url: string): { url: string; env: Record<string, string> } {
   const login = loginOf(url);
   if (login === undefined) return { url, env: {} };
   const config = [
-    // Other credential helpers neither store nor supply logins.
+    // Disables other credential helpers.
     ["credential.helper", ""],
     [`credential.${new URL(url).origin}.helper`, CREDENTIAL_HELPER],
   ];
@@ -68,7 +68,7 @@ function withoutCredentials(url: string): { url: string; env: Record<string, str
   };
 }
 
-/** Unpacks into an empty folder, without the top folder. */
+/** Into an empty folder, without the top folder. */
 export async function fetchTarball(url: string, folder: string): Promise<string> {
   const archive = join(folder, "archive.tgz");
   try {
@@ -88,14 +88,14 @@ function credentialsOf(url: string): Record<string, string> {
   return login === undefined ? {} : { authorization: `Basic ${basicToken(login.user, login.password)}` };
 }
 
-/** The login of an HTTP address. Undefined when it has none. */
+/** Undefined without a login. */
 function loginOf(url: string): { user: string; password: string } | undefined {
   if (!/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
   const { username, password } = new URL(url);
   return username === "" && password === "" ? undefined : { user: decoded(username), password: decoded(password) };
 }
 
-/** Keeps a `%` that is not an escape. */
+/** Keeps a `%` that escapes nothing. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -104,7 +104,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Undefined when the folder is not a checkout. */
+/** Undefined unless the folder is a checkout. */
 export async function commitOf(folder: string, signal: AbortSignal): Promise<string | undefined> {
   const { code, output } = await git(["rev-parse", "HEAD"], { folder, signal });
   return code === 0 ? output.trim() : undefined;
@@ -113,7 +113,7 @@ export async function commitOf(folder: string, signal: AbortSignal): Promise<str
 async function unpack(archive: string, folder: string): Promise<void> {
   let [bytes, files] = [0, 0];
   let problem: string | undefined;
-  // tar calls it where a throw would not be caught.
+  // tar would not catch a throw.
   const filter = (path: string, entry: { size?: number }): boolean => {
     bytes += entry.size ?? 0;
     files += 1;
@@ -144,7 +144,7 @@ function git(words: readonly string[], { env, ...settings }: CommandSettings) {
   return runCommand("git", words, { ...settings, timeoutMs: TIMEOUT_MS, env: { ...quiet, ...env } });
 }
 
-/** The last lines refer to a log file. */
+/** The last lines name a log file. */
 function reasonOf(output: string): string | undefined {
   const lines = output.split("\n").map((line) => line.replace(/^npm (error|ERR!) ?/, "").trim());
   return lines.find((line) => line !== "" && !/^(code|errno|syscall) |complete log/.test(line));

@@ -11,17 +11,17 @@ const OLD = ".old-";
 /** A registry with everything fetched for it. */
 class Branch {
   readonly lock = new SharedLock();
-  /** Increased by a removal, so that earlier fetches are discarded. */
+  /** A removal increases it and so discards earlier fetches. */
   generation = 0;
 }
 
-/** Folders that are fetched as a whole, and not replaced while they are read. */
+/** Fetched as a whole, and not replaced while they are read. */
 export class FetchedFolders {
   readonly #root: string;
   readonly #running = new Map<string, Promise<boolean>>();
   readonly #branches = new Map<string, Branch>();
 
-  /** Removes leftovers of killed fetches and puts back what they had moved aside. */
+  /** Removes what killed fetches left, and puts back what they had moved aside. */
   static async open(root: string, log: Log): Promise<FetchedFolders> {
     const folders = new FetchedFolders(root);
     await folders.#sweep(root, log);
@@ -33,8 +33,8 @@ export class FetchedFolders {
   }
 
   /**
-   * Replaces `folder` by the content that `fill` puts into an empty folder. `fill` returns the content's place in it, or undefined. Concurrent calls share a
-   * fetch. Throws PD_CONFLICT when the registry is removed during the fetch.
+   * `fill` fills an empty folder and returns the content's place in it, or undefined. Concurrent calls share a fetch.
+   * Throws PD_CONFLICT when the registry is removed meanwhile.
    */
   replace(folder: string, fill: (partial: string) => Promise<string | undefined>): Promise<boolean> {
     const branch = this.#branchOf(folder);
@@ -47,7 +47,7 @@ export class FetchedFolders {
     return replacing;
   }
 
-  /** Keeps `folder` until `read` has settled. */
+  /** `folder` stays until `read` has settled. */
   reading<Value>(folder: string, read: () => Promise<Value>): Promise<Value> {
     return this.#isBelow(folder) ? this.#branchOf(folder).lock.reading(read) : read();
   }
@@ -64,7 +64,7 @@ export class FetchedFolders {
   async #replace(folder: string, { branch, fill }: { branch: Branch; fill: (partial: string) => Promise<string | undefined> }): Promise<boolean> {
     const { generation } = branch;
     await mkdir(this.#root, { recursive: true });
-    // Outside of what may be removed during the fetch.
+    // Outside of what may be removed meanwhile.
     const partial = await mkdtemp(join(this.#root, PARTIAL));
     try {
       const filled = await fill(partial);
@@ -96,7 +96,7 @@ export class FetchedFolders {
   async #sweep(folder: string, log: Log): Promise<void> {
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
       const path = join(folder, entry.name);
-      // It was moved aside and not replaced.
+      // Moved aside and not replaced.
       const place = entry.name.startsWith(OLD) ? join(folder, entry.name.slice(OLD.length)) : undefined;
       if (place !== undefined && !existsSync(place)) await rename(path, place);
       else if (entry.name.startsWith(PARTIAL) || place !== undefined) await removeFolder(path, log);
@@ -105,7 +105,7 @@ export class FetchedFolders {
   }
 }
 
-/** Many readers or one writer. Writers go before later readers. */
+/** Many readers or one writer. Writers precede later readers. */
 class SharedLock {
   #readers = 0;
   #changing: Promise<unknown> = Promise.resolve();
@@ -134,7 +134,7 @@ class SharedLock {
   }
 }
 
-/** Puts the old folder back on failure. In between, neither exists. */
+/** Puts the old folder back on failure. For a moment, neither exists. */
 async function exchange(filled: string, folder: string): Promise<void> {
   const old = join(dirname(folder), OLD + basename(folder));
   await rm(old, { recursive: true, force: true });

@@ -35,13 +35,13 @@ interface Root {
   readonly prefix: string;
 }
 
-/** The user's folders in place, others fetched into PD_HOME. */
+/** The user's folders in place, others in PD_HOME. */
 export class FileRegistry implements ComponentRegistry {
   readonly #settings: FileRegistrySettings;
   readonly #folders = new Map<string, ComponentFolder>();
   readonly #fetched: FetchedFolders;
   readonly #looking = new Map<string, Promise<string | undefined>>();
-  /** When the registry reported a package as missing, by folder. */
+  /** By folder: when the registry reported the package as missing. */
   readonly #missing = new Map<string, number>();
 
   static async open(settings: FileRegistrySettings): Promise<FileRegistry> {
@@ -130,7 +130,7 @@ export class FileRegistry implements ComponentRegistry {
   }
 
   #folderOf(registry: Registry): string {
-    // The location may be sealed, and reading it throws when its key is lost.
+    // Reading a sealed location throws when its key is lost.
     return registry.kind === "folder" ? registry.location : join(this.#settings.folder, registry.name);
   }
 
@@ -197,7 +197,7 @@ function lookAt(folder: string): Promise<string | undefined> {
   );
 }
 
-/** npm and tarballs have no commit, but a folder around them may. */
+/** npm and tarballs have no commit, even inside a checkout. */
 function isCheckout({ kind }: Registry): boolean {
   return kind === "folder" || kind === "git";
 }
@@ -207,7 +207,7 @@ async function packageOf({ kind }: Registry, folder: string): Promise<string | u
   return isJsonObject(manifest) ? `${String(manifest["name"])}@${String(manifest["version"])}` : undefined;
 }
 
-/** An invalid address is not quoted, because it may contain a password. */
+/** An invalid address is not quoted: it may contain a password. */
 function checkedAddress(registry: Registry): Registry {
   const [address = ""] = registry.location.split("#");
   if (!/^https?:/i.test(address) || URL.canParse(address)) return registry;

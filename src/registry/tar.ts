@@ -1,2 +1,2 @@
-/** A separate module, so that its export names survive bundling. */
+/** A separate module keeps its export names in the bundle. */
 export { extract } from "tar";

@@ -14,7 +14,7 @@ import { removeFolder } from "../system/home/remove-folder.ts";
 
 export interface RunnerSettings extends ChildSettings {
   readonly snapshotAfterMs?: number | undefined;
-  /** False when no spare process should wait for code. */
+  /** False: no spare process waits for code. */
   readonly keepsSpare?: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Prepared {
   readonly over: AbortController;
 }
 
-/** A new spare starts after this delay and once nothing is loading, so that it does not compete with the load that took the last one. */
+/** After this delay and once nothing is loading, so that a new spare does not compete with the load that took the last one. */
 const SPARE_DELAY_MS = 40;
 const SPARE_PATIENCE_MS = 500;
 /** Two takes within this time make a third likely, so the next spare starts at once. */
@@ -34,19 +34,18 @@ const SNAPSHOT_AFTER_MS = 5000;
 const PREPARED_FOR_MS = 10 * 60_000;
 const LOAD_DEADLINE_MS = 30_000;
 
-/** Keeps a spare process, and a few with the packages of recently changed sources, because loading packages takes most of a reload. */
+/** Loading packages takes most of a reload. So this keeps a spare process, and a few with the packages of recently changed sources. */
 export class ProcessRunner implements Runner {
   readonly #settings: RunnerSettings;
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
-  /** Starts that may not have a process yet. */
   readonly #starting = new Set<Promise<ChildProcess>>();
   readonly #prepared = new Map<string, Prepared>();
   readonly #loads = new Set<Promise<unknown>>();
   #spare: Promise<ChildProcess> | undefined;
   #takenAt = Number.NEGATIVE_INFINITY;
   #areTakenInARow = false;
-  /** True once some code uses much of Node, as packages do. The next code may do so too. */
+  /** Some code uses much of Node, as packages do. The next code may do so too. */
   #expectsPackages: boolean;
   readonly #quickStart: QuickStart;
 
@@ -72,7 +71,7 @@ export class ProcessRunner implements Runner {
     });
   }
 
-  /** Resolves when processes start from a snapshot, or none can be made. */
+  /** Resolves when processes start from a snapshot or none can be made. */
   get whenQuick(): Promise<void> {
     return this.#quickStart.whenTried;
   }
@@ -93,7 +92,7 @@ export class ProcessRunner implements Runner {
     });
   }
 
-  /** Throws PD_SANDBOX_UNAVAILABLE. Only the wall contains programs and native code, but `--allow-addons` allows native code without it. */
+  /** Throws PD_SANDBOX_UNAVAILABLE. Only the wall contains programs and native code, but `--allow-addons` permits native code without it. */
   #refuseWithoutWall({ allowsPrograms, allowsAddons }: UnitCode): void {
     const { kind, reason = "" } = this.enclosure;
     const wanted = allowsPrograms === true ? "start programs" : allowsAddons === true && this.#settings.allowAddons !== true ? "load native code" : undefined;
@@ -189,7 +188,7 @@ export class ProcessRunner implements Runner {
     if (this.#expectsPackages) letExpectPackages(spare);
   }
 
-  /** Preloading these modules saves a quarter of a package's load time but costs 6 MB. */
+  /** Saves a quarter of a package's load time but costs 6 MB. */
   #expectPackages(): void {
     this.#expectsPackages = true;
     if (this.#spare !== undefined) letExpectPackages(this.#spare);
@@ -233,7 +232,7 @@ export class ProcessRunner implements Runner {
   }
 
   async #startChild(rights: ChildRights): Promise<ChildProcess> {
-    // Disposal waits for starts in progress, so no new one may follow.
+    // Disposal waits for starts in progress. No new one may follow.
     if (this.#stop.signal.aborted) throw new PdError("PD_STOPPING", "Cannot start a process for a component: the server is stopping");
     const start = this.#startAndKeep(rights);
     this.#starting.add(start);
@@ -259,7 +258,7 @@ export class ProcessRunner implements Runner {
   }
 }
 
-/** Messages of Node, napi-rs and node-gyp-build, which report a refusal as a missing file. */
+/** Node, napi-rs and node-gyp-build report a refusal as a missing file. */
 const NATIVE_CODE = /loading addons is disabled|Cannot find native binding|No native build was found|Failed to load native binding/;
 
 async function preload(child: ChildProcess, { packagesPath, bundle }: UnitCode): Promise<void> {
@@ -279,7 +278,7 @@ async function preload(child: ChildProcess, { packagesPath, bundle }: UnitCode):
   );
   child.send({ type: "host:preload", url });
   await Promise.race([preloaded, child.exited.then(() => Promise.reject(new Error("the process ended while packages were loaded")))]);
-  // Packages may load these Node modules later, when they are called.
+  // Packages may load these Node modules when they are called.
   child.send({ type: "host:expect-packages" });
 }
 
@@ -317,7 +316,7 @@ function preparedKey({ packagesPath, bundle }: UnitCode): string | undefined {
   return JSON.stringify([packagesPath, bundle.imports.map(({ specifier, isRequire }) => `${specifier} ${isRequire}`).toSorted()]);
 }
 
-/** Ends processes whose server was killed, even while they were being enclosed. */
+/** Ends processes whose server was killed, even during enclosing. */
 async function sweep(settings: ChildSettings): Promise<void> {
   const { runFolder, log } = settings;
   for (const pid of await leftBehind(settings)) {
@@ -333,7 +332,7 @@ async function sweep(settings: ChildSettings): Promise<void> {
   for (const name of await readdir(runFolder)) await removeFolder(join(runFolder, name), log);
 }
 
-/** Processes whose command names the child entry and this folder, which no other server uses. Empty without /proc. */
+/** Their command names the child entry and this folder, which no other server uses. Empty without /proc. */
 async function leftBehind({ entry, runFolder }: ChildSettings): Promise<readonly number[]> {
   const pids = (await readdir("/proc").catch(() => [])).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
   const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));

@@ -7,7 +7,7 @@ export function draftPath(folder: string, name: string): string {
   return join(folder, `${DRAFT}${name}.db`);
 }
 
-/** Deletes copies left by a killed server. Each is as large as the database. */
+/** A killed server leaves copies as large as the database. */
 export function dropDrafts(folder: string): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) if (name.startsWith(DRAFT)) rmSync(join(folder, name), { force: true, recursive: true });

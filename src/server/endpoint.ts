@@ -13,7 +13,7 @@ export interface EndpointSettings {
   readonly log: Log;
   readonly bodyLimitBytes: number;
   readonly bodies: RequestBodies;
-  /** Takes the client's address from `X-Forwarded-For`. */
+  /** The client's address is then in `X-Forwarded-For`. */
   readonly isBehindProxy: boolean;
   endpointUrl(key: string): string;
 }
@@ -84,7 +84,7 @@ function tokenOf({ key, path }: Address): string | undefined {
 }
 
 function addressOf({ url: target = "/", headers }: IncomingMessage): Address {
-  // A request as sent to a proxy has an absolute URL (RFC 9112 §3.2.2).
+  // Requests as to a proxy have an absolute URL (RFC 9112 §3.2.2).
   const [, host = headers.host ?? "", url = target] = /^https?:\/\/([^/?#]+)([^]*)$/i.exec(target) ?? [];
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -112,7 +112,7 @@ function triggerOf(request: IncomingMessage, { key, path, query }: Address, { bo
   };
 }
 
-/** Joins repeated headers. Node drops a header named `__proto__`, so it is read from the raw headers. */
+/** Node drops a header named `__proto__`, so it is read from the raw headers. */
 function headersOf({ headers, rawHeaders }: IncomingMessage): Record<string, string> {
   const known = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(Array.isArray(value) ? value.join(", ") : value)]],
@@ -140,19 +140,18 @@ async function write(response: ServerResponse, { status, headers, body, encoding
   }
   response.statusCode = status;
   if (status < 200) response.setHeader("connection", "close");
-  // `end` sends headers and body in one write.
+  // One write for headers and body.
   if (rest !== undefined) return writeInParts(response, rest);
   if (encoding === "base64") response.end(Buffer.from(body, "base64"));
   else response.end(body);
 }
 
-/** Sends the body as the component makes it, no faster than the client reads. A body that breaks off breaks the connection, so that it never looks whole. */
+/** Reads no faster than the client. A body that breaks off breaks the connection, so that it never looks whole. */
 async function writeInParts(response: ServerResponse, body: BodyStream): Promise<void> {
   response.once("close", () => body.giveUp());
   if (response.destroyed) return body.giveUp();
   const parts = body[Symbol.asyncIterator]();
   const first = await parts.next().catch(() => undefined);
-  // Nothing has been sent yet.
   if (first === undefined && !response.destroyed) return failBeforeBody(response);
   await pipeline(partsFrom(first, parts), response).catch(() => response.destroy());
 }

@@ -7,7 +7,7 @@ export interface Api {
   ask(url: string, call: RequestInit): Promise<Response>;
 }
 
-/** Loads the API when it is first needed. It is a third of the program, and endpoints and timers work without it. */
+/** The API is a third of the program, and endpoints and timers work without it. */
 export class LateApi implements Api {
   readonly #load: () => Promise<Api>;
   readonly #log: Log;

@@ -7,7 +7,7 @@ const CLOSE_IDLE_EVERY_MS = 20;
 const HOST = "host";
 const BAD_REQUEST = "400 Bad Request";
 
-/** Status for each error of Node's parser. Other errors get 400. */
+/** Answers to errors of Node's parser. Others get 400. */
 const REFUSALS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large",
@@ -18,7 +18,7 @@ export interface ListenSettings {
   readonly host: string;
   readonly port: number;
   readonly purpose: string;
-  /** Clients that have ended their side still get their answer. A stream to a client that is gone then ends later. */
+  /** Clients that ended their side still get their answer. A stream then notices later that its client is gone. */
   readonly allowsHalfOpen?: boolean;
   readonly headerBytes: number;
   readonly onRefused: (refusal: Refusal) => void;
@@ -28,7 +28,7 @@ export class Listener {
   readonly url: string;
   readonly port: number;
   readonly #server: Server;
-  /** Connections without a request so far, which Node does not count as idle. */
+  /** Connections without a request, which Node does not count as idle. */
   readonly #silent = new Set<Socket>();
 
   /** Throws PD_PORT_TAKEN or PD_BAD_INPUT. */
@@ -48,7 +48,7 @@ export class Listener {
     });
     Object.assign(server, { httpAllowHalfOpen: allowsHalfOpen });
     return new Promise((resolve, reject) => {
-      // Later errors are about connections that could not be accepted, and must not stop the server.
+      // Later errors concern connections that were not accepted. The server continues.
       server.on("error", (error) => reject(listenError(error, { host, port, purpose })));
       server.listen(port, host, () => {
         const address = server.address();
@@ -74,10 +74,10 @@ export class Listener {
     });
   }
 
-  /** Resolves when open requests are answered, or cut off after `graceMs`. */
+  /** Resolves when open requests are answered, or after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    // A busy connection would stay open for the next request after its answer.
+    // A busy connection stays open after its answer.
     const closeIdle = setInterval(() => {
       this.#server.closeIdleConnections();
       // Data that has already arrived is read first.

@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const SECTIONS = ["sources", "workflows", "webhooks", "accounts", "actions", "stores", "schedule", "status", "components"];
 
-/** Only files of this server run, no site may frame the page, and its address is not sent as a referrer. */
+/** Only this server's files run, no site may frame the page, and its address is no referrer. */
 const HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types dompurify 'allow-duplicates'",
@@ -30,11 +30,10 @@ export function mountPage(app: Hono, folder: string): void {
     app.get(`/${section}`, show);
     app.get(`/${section}/*`, (context, next) => (isStream(context) ? next() : show(context)));
   }
-  // The name is looked up in the folder's list, so it cannot lead to another folder.
+  // Looked up in the folder's list, so the name cannot lead elsewhere.
   app.get("/assets/:name", (context) => answer(context, join(folder, "assets"), context.req.param("name")));
 }
 
-/** `/sources/{id}/sse` is a stream. */
 function isStream({ req }: Context): boolean {
   return req.path.endsWith("/sse");
 }
@@ -54,7 +53,7 @@ async function answer(context: Context, folder: string, name: string): Promise<R
     headers: {
       ...HEADERS,
       "content-type": TYPES[extname(name)] ?? "application/octet-stream",
-      // Names of assets contain a hash. index.html has these names and must be revalidated.
+      // Asset names contain a hash. index.html refers to them and must be revalidated.
       "cache-control": name === "index.html" ? "no-cache" : "public, max-age=31536000, immutable",
       vary: "accept-encoding",
       ...(packing === undefined ? {} : { "content-encoding": packing[0] }),

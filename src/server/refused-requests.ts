@@ -2,7 +2,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 
 export interface Refusal {
-  /** As in `431 Request Header Fields Too Large`. */
+  /** Such as `431 Request Header Fields Too Large`. */
   readonly status: string;
   readonly reason: string;
   readonly address: string;

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 
-/** Limit for all bodies being received together, because slow clients hold memory. */
+/** Limit for all bodies in flight, because slow clients hold memory. */
 const MOST_BYTES = 256 * 2 ** 20;
 
 export class RequestBodies {
   #held = 0;
 
-  /** Resolves to `undefined` above the limit, "too-many" when all bodies together are too large, and "gone" when the client disconnects. */
+  /** Undefined above the limit. "too-many": all bodies together are too large. "gone": the client disconnected. */
   read(request: IncomingMessage, limit: number): Promise<Buffer | undefined | "too-many" | "gone"> {
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];

@@ -5,19 +5,19 @@ import { sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
 import type { Seals } from "./sealed-store.ts";
 
 /**
- * Seals everything that lacks the newest key. Returns how many secrets could not be opened. They stay unchanged and earlier keys are kept, because the key they
+ * Returns how many secrets could not be opened. They stay unchanged and earlier keys are kept, because the key they
  * need may come back.
  */
 export async function reseal(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<number> {
   let wasClear = false;
   let [first, before]: (string | undefined)[] = [];
-  // Secrets that others change during a pass are left for the next pass.
+  // Secrets that others change are left for the next pass.
   for (;;) {
-    // Writes run in order: after this one, no secret with an earlier key is still queued.
+    // Writes run in order, so no secret with an earlier key is queued any more.
     await store.shrink();
     const pass = await resealOnce(store, { vault, seals });
     wasClear ||= pass.wasClear;
-    // A row edited by hand may not match its replacement's condition. Stop when a pass finds the same rows again.
+    // A row edited by hand may not match its replacement's condition.
     const isStuck = pass.found.length > 0 && pass.found.join() === before;
     if (pass.found.length === 0 || isStuck) {
       // Stuck rows alone do not cause a scrub at every start.

@@ -14,9 +14,9 @@ import { SEALED_MEMBER, type Vault, sealedWith } from "../ports/vault.ts";
 import { isEmpty, sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
 
 /**
- * A store with sealed secrets: values and variables of sources, signing keys, credentials, registry addresses. Resolves once all have the newest key. A secret
- * is opened on first access, so lists decrypt nothing and a broken secret throws PD_SECRET_KEY_WRONG only where it is used. `sealedTexts` comes from
- * `sealedTextsIn`, with no writes since.
+ * Seals values and variables of sources, signing keys, credentials, registry addresses. Resolves once all have the
+ * newest key. A secret is opened on first access, so lists decrypt nothing and a broken secret throws
+ * PD_SECRET_KEY_WRONG only where it is used. `sealedTexts` comes from `sealedTextsIn`, with no writes since.
  */
 export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: SealedTexts): Promise<Store & Resealing> {
   const seals = new Seals(vault);
@@ -46,7 +46,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
         await vault.rotate();
         return (await import("./reseal.ts")).reseal(store, { vault, seals });
       };
-      // In sequence, because each rotation forgets the earlier keys at its end.
+      // Each rotation forgets the earlier keys at its end.
       const rotated = rotating.then(rotate, rotate);
       rotating = rotated;
       return rotated;
@@ -170,7 +170,7 @@ export class Seals {
   }
 
   openSource({ configured, setAside, env, ...rest }: DeployedComponent): DeployedComponent {
-    // `rest` lacks the values, because V8 makes a dictionary of an object when an accessor replaces a value.
+    // V8 makes a dictionary of an object when an accessor replaces a value.
     giveSecrets(rest, new OpenedSecrets(this, { id: rest.id, configured, setAside, env }));
     return rest;
   }
@@ -216,7 +216,7 @@ export class Seals {
     return change.secret === undefined ? change : { ...change, secret: this.#vault.seal(change.secret, `webhook ${id}`) };
   }
 
-  /** Opens secrets on first access, as OpenedSecrets does. */
+  /** Opens secrets on first access. */
   openWebhook(webhook: Webhook): Webhook {
     const place = `webhook ${webhook.id}`;
     const secret = once(() => this.#vault.open(webhook.secret, place));

@@ -6,7 +6,7 @@ import type { Clock } from "../ports/clock.ts";
 /** 24.8 days. Longer Node timers fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Fetching a few random bytes costs as much as fetching many. */
+/** A few random bytes cost as much as many. */
 const POOL_SIZE = 4096;
 let pool = new Uint8Array();
 let used = 0;

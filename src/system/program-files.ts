@@ -4,12 +4,11 @@ import { isRecord, parseJson } from "../domain/text/json.ts";
 
 const here = import.meta.dirname;
 
-/** Path in `dist`, whether run from `dist` or `src`. */
+/** In `dist`, whether run from `dist` or `src`. */
 export function programFile(name: string): string {
   return basename(here) === "dist" ? join(here, name) : join(here, "..", "..", "dist", name);
 }
 
-/** Path in the root of the package. */
 export function packageFile(name: string): string {
   return basename(here) === "dist" ? join(here, "..", name) : join(here, "..", "..", name);
 }

@@ -17,7 +17,7 @@ export const smtpMailer: Mailer = {
       ...(username === undefined ? {} : { auth: { user: username, pass: password ?? "" } }),
     });
     try {
-      // Security: a mail must not make nodemailer read files or fetch URLs.
+      // Security: nodemailer must not read files or fetch URLs.
       await transport.sendMail({ from, to, subject, text, html, disableFileAccess: true, disableUrlAccess: true });
     } finally {
       transport.close();

@@ -21,13 +21,13 @@ import { systemClock } from "../system/clock.ts";
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** From source, the project's tests load this file with a runner that transforms imports. Node itself must import components. */
+/** From source, the project's tests load this file with a runner that transforms imports, but Node itself must import components. */
 const isBuilt = /\.c?js$/.test(import.meta.url);
 const importNatively: (url: string) => Promise<unknown> = isBuilt
   ? (url) => import(url)
   : new Script("(url) => import(url)", { importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext();
 
-/** Deadlines of finished calls must not keep the test process alive. */
+/** Deadlines of finished calls must not keep the test process running. */
 const unheldClock: Clock = {
   ...systemClock,
   sleepUntil: (at, signal) =>
@@ -37,7 +37,7 @@ const unheldClock: Clock = {
     }),
 };
 
-/** By call id. Output and errors of this process are assigned by the current call. */
+/** By call id. The current call gets this process's output and errors. */
 const hosts = new Map<string, ComponentHost>();
 let isCapturing = false;
 
@@ -55,7 +55,7 @@ function captureOnce(): void {
 const open = new Set<string>();
 let isWatchingExit = false;
 
-/** Units need not be closed in tests. */
+/** Tests need not close units. */
 function removeAtExit(folder: string): void {
   open.add(folder);
   if (isWatchingExit) return;
@@ -63,7 +63,7 @@ function removeAtExit(folder: string): void {
   process.once("exit", () => open.forEach((one) => rmSync(one, { recursive: true, force: true })));
 }
 
-/** A component process without isolation. It cannot be killed, and must not block. */
+/** Without isolation: it cannot be killed, and must not block. */
 class InProcess implements UnitProcess {
   readonly exited: Promise<ChildExit>;
   readonly #folder: string;
@@ -84,7 +84,7 @@ class InProcess implements UnitProcess {
     this.#folder = folder;
     this.exited = new Promise((resolve) => (this.#exit = resolve));
     const say = (message: ToHost): void => {
-      // Serialized and delivered later, as between processes.
+      // Messages are serialized and arrive later, as between processes.
       const text = JSON.stringify(message);
       // The receiver must not run in the context of the sending call.
       currentCall.exit(() => setImmediate(() => (this.#isOver ? undefined : this.#listener(readToHost(text)))));

@@ -1,13 +1,13 @@
 import { isRecord } from "../domain/text/json.ts";
 
-/** Reporter of Node's test runner for `pd test --json`. Yields one JSON value. */
+/** For `pd test --json`: yields one JSON value. */
 // oxlint-disable-next-line import/no-default-export -- the runner asks for it
 export default async function* jsonReporter(events: AsyncIterable<{ readonly type: string; readonly data?: unknown }>): AsyncGenerator<string> {
   const tests: object[] = [];
   for await (const { type, data } of events) {
     if ((type !== "test:pass" && type !== "test:fail") || !isRecord(data)) continue;
     const details = isRecord(data["details"]) ? data["details"] : {};
-    // Files and suites are tests too. They are listed only when they fail, for example when a file cannot be loaded.
+    // Files and suites are tests too, and are listed only when they fail, for example to load.
     const isGroup = details["type"] === "suite" || data["name"] === data["file"] || data["file"] === undefined;
     if (isGroup && type === "test:pass") continue;
     const failure = isRecord(details["error"]) || details["error"] instanceof Error ? { error: messageOf(details["error"]) } : {};

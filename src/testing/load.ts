@@ -28,7 +28,7 @@ export interface LoadOptions {
   readonly accounts?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Initial values of `this.db`. */
   readonly db?: Readonly<Record<string, unknown>>;
-  /** When omitted, each request to a third party fails. */
+  /** When omitted, requests to third parties fail. */
   readonly http?: Outside;
   /** Omitted for the real time. */
   readonly now?: number | string | Date;
@@ -42,12 +42,13 @@ export interface LoadOptions {
 const TIMEOUT_MS = 30_000;
 
 /**
- * Loads a component for tests. A path is relative to the calling file, or else to the working folder. Throws PD_FILE_NOT_FOUND, PD_BUILD_FAILED,
- * PD_PACKAGE_NOT_FOUND and other package errors, PD_NOT_A_COMPONENT, PD_LOAD_FAILED, PD_BAD_PROPS.
+ * Loads a component for tests. A path is relative to the calling file, or else to the working folder. Throws
+ * PD_FILE_NOT_FOUND, PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND and other package errors, PD_NOT_A_COMPONENT, PD_LOAD_FAILED,
+ * PD_BAD_PROPS.
  */
 export async function load(path: string | URL, options: LoadOptions = {}): Promise<TestSource> {
   const { place = "in-process", env = {}, http: outside = {}, db = {}, now, timeoutMs = TIMEOUT_MS } = options;
-  // The caller is on the stack only until the first await.
+  // The stack has the caller only until the first await.
   const entry = placeOf(path);
   const runner = await runnerFor(place);
   const code = await readCode(entry);
@@ -151,7 +152,7 @@ async function ask(unit: Unit, { timeoutMs, asksHost, ...values }: Asking) {
   return unit.call(request, { log: () => {}, respond: () => {} });
 }
 
-/** Most tests do not need to give an account, so each app prop gets one. */
+/** Each app prop gets an account, so that most tests need not give one. */
 function propsOf(declared: readonly PropDeclaration[], { props = {}, accounts = {} }: LoadOptions): JsonObject {
   const apps = declared.flatMap(({ kind, name }) => (kind === "app" ? [name] : []));
   for (const name of Object.keys(accounts)) {

@@ -80,7 +80,7 @@ interface Recorded {
 }
 
 const taken = new Map<string, Recorded[]>();
-/** Requests overlap, so each write waits for the one before. */
+/** Requests overlap, so writes wait for each other. */
 const writing = new Map<string, Promise<void>>();
 
 /** These statuses allow no body. */

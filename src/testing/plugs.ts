@@ -23,7 +23,7 @@ function settings(): Settings {
   return readSettings({ flags: {}, environment: process.env, file: {} });
 }
 
-/** Installed once for all tests of this machine. */
+/** All tests of this machine share one installation. */
 let resolver: Promise<NpmResolver> | undefined;
 
 async function openResolver(): Promise<NpmResolver> {

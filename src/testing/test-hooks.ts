@@ -1,4 +1,4 @@
-/** Loaded into each process of `pd test`: compiles TypeScript, and resolves `headwater/…` to this installation, so that tests run without an install. */
+/** Runs in each process of `pd test`: compiles TypeScript, and resolves `headwater/…` to this installation, so that tests need no install. */
 import { readFile } from "node:fs/promises";
 import { type LoadHookContext, type ResolveHookContext, register } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -116,7 +116,7 @@ export class TestSource {
     this.#now = timeOf(at);
   }
 
-  /** Moves the time forward, firing timers on the way, and returns their runs in order. Throws PD_BAD_INPUT for more than 10,000 runs. */
+  /** Moves the time forward and fires timers on the way. Returns their runs in order. Throws PD_BAD_INPUT for more than 10,000 runs. */
   async advance(ms: number): Promise<readonly RunResult[]> {
     const [start, end] = [this.now, this.now + ms];
     const results: RunResult[] = [];
@@ -195,7 +195,7 @@ export class TestSource {
     }
   }
 
-  /** Returns and clears what the code did after its runs returned. A server keeps that, too. Wait until the code has finished. */
+  /** Returns and clears what the code did after its runs returned. A server keeps that too. Wait until the code has finished. */
   takeLate(): Pick<RunResult, "emits" | "kept" | "dropped" | "logs"> {
     const results = this.#late.splice(0);
     const { emits, kept, dropped } = this.#judge(results.flatMap((result) => result.emits));
@@ -228,7 +228,7 @@ export class TestSource {
     this.#keep(result.stateChanges);
     const done = this.#resultOf(result, { logs, responses });
     if (!isFailed(result.outcome)) return done;
-    // The process has ended. The next call starts another from the stored state.
+    // The process has ended. The next call starts another with the stored state.
     if (result.outcome.kind !== "threw") this.#unit = undefined;
     throw new RunFailed(describeOutcome(result.outcome), { stack: result.outcome.kind === "threw" ? result.outcome.error.stack : undefined, result: done });
   }

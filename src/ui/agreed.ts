@@ -1,6 +1,6 @@
 const KEPT = "headwater-agreed";
 
-/** Stores for this tab that the user, and not only a link, asked for this component. */
+/** The user of this tab, and not only a link, asked for this component. */
 export function agreeTo(key: string): void {
   sessionStorage.setItem(KEPT, JSON.stringify([...new Set([...agreed(), key])]));
 }

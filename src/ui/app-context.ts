@@ -16,7 +16,7 @@ export function useClient(): Client {
   return useSession().client;
 }
 
-/** False for a read-only key. The page then hides everything that changes something. */
+/** False for a read-only key. The page then offers no changes. */
 export function useMayChange(): boolean {
   return !useSession().isReadOnly;
 }

@@ -148,7 +148,7 @@ function useTheme(): void {
 
 function useKeys(open: (what: "palette" | "help") => void): void {
   const go = useGo();
-  // A layout effect: keys must work as soon as the page is visible.
+  // A layout effect: keys work once the page is visible.
   useLayoutEffect(() => {
     let chordUntil = 0;
     const onKey = (event: KeyboardEvent): void => {
@@ -156,7 +156,7 @@ function useKeys(open: (what: "palette" | "help") => void): void {
         event.preventDefault();
         return open("palette");
       }
-      // Only composedPath shows the focused element in the editor's shadow root.
+      // Only composedPath shows the focus in the editor's shadow root.
       const [target] = event.composedPath();
       const isTyping = target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName));
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null) return;

@@ -44,7 +44,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   ];
   const words = query.toLowerCase().split(/\s+/);
   const named = all.filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word))).slice(0, MOST);
-  // Not filtered here: the registries already matched the words.
+  // The registries already matched the words.
   const found: readonly Entry[] = [
     ...named,
     ...(actions ?? []).map(({ key, name }) => ({ label: name, hint: `run ${key}`, to: `/actions?key=${encodeURIComponent(key)}`, action: key })),

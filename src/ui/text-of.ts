@@ -5,7 +5,7 @@ const UNITS = [
   ["s", 1000],
 ] as const;
 
-/** 5 s ago, in 3 min. Intl.RelativeTimeFormat takes 30 ms to create, before the first rendering. */
+/** 5 s ago, in 3 min. Intl.RelativeTimeFormat would delay the first rendering by 30 ms. */
 export function relativeTime(at: number, now: number): string {
   const difference = at - now;
   const distance = Math.abs(difference);
@@ -15,7 +15,7 @@ export function relativeTime(at: number, now: number): string {
   return difference < 0 ? `${text} ago` : `in ${text}`;
 }
 
-/** Each takes about 1 ms to create. */
+/** Each takes about 1 ms. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(kind: "absolute" | "clock", isUtc: boolean): Intl.DateTimeFormat {

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 export interface Loaded<Value> {
-  /** Kept while it is loaded again. */
+  /** The value stays during a reload. */
   readonly value: Value | undefined;
   readonly error: unknown;
   readonly reload: () => void;
@@ -13,7 +13,7 @@ interface Kept<Value> {
   readonly error?: unknown;
 }
 
-/** Loads when mounted, when `key` changes, and every `everyMs` while the tab is visible. Drops answers for an earlier key. */
+/** Loads when mounted, when `key` changes, and every `everyMs` in a visible tab. Drops answers for earlier keys. */
 export function useLoaded<Value>(key: string, load: () => Promise<Value>, everyMs?: number): Loaded<Value> {
   const [kept, setKept] = useState<Kept<Value>>({ key });
   const latest = useRef({ key, load, count: 0, isUnderWay: false });

@@ -13,7 +13,7 @@ export interface Attacked {
   readonly pid: number;
 }
 
-/** `user`: numeric id of the process owner. Omitted for the current user. */
+/** `user`: numeric id. Omitted: the current user. */
 export async function startAttacked(flags: GivenSettings = {}, user?: number): Promise<Attacked> {
   const home = flags.home ?? (await temporaryFolder());
   const given = Object.entries({ port: "0", endpointPort: "0", keyringUse: "never", ...flags, home });
@@ -51,7 +51,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Throws when the server has already exited: then the attack succeeded. */
+/** Throws when the server has exited: then the attack succeeded. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server was ended: ${child.signalCode ?? child.exitCode}`);
   child.kill("SIGTERM");

@@ -1,4 +1,4 @@
-/** Each attack returns what it obtained. An empty result means that every attempt failed. */
+/** Attacks return what they obtained. Empty: every attempt failed. */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";

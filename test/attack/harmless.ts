@@ -1,4 +1,4 @@
-/** Node functions that reach internals but must not throw, because packages call them while loading. SECURITY.md lists their answers. */
+/** Packages call these Node functions while loading, so they must not throw although they reach internals. SECURITY.md lists their answers. */
 export const HARMLESS = `
   import nodeModule from "node:module"; import { createRequire } from "node:module";
   const require = createRequire(import.meta.url);

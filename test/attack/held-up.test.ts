@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/text/json.ts";
 import { startAttacked } from "./attacked-server.ts";
 
-/** The goal is 250 ms where `node -e 0` takes 20 ms. Slower, shared machines need more. The bugs found took 2 to 40 s. */
+/** The goal is 250 ms where `node -e 0` takes 20 ms. Slower, shared machines need more. Found bugs took 2 to 40 s. */
 const BOUND_MS = 2000;
 const ECHO = `export default { name: "echo", version: "1", props: { http: "$.interface.http" }, run() {} };`;
 const STEP = "export default defineComponent({ run() { return 1; } });";
@@ -85,7 +85,7 @@ describe("a server that is sent", () => {
       slowest = 0;
       const answer = await fetch(url, request);
       await answer.text();
-      // Waits for the health check in flight, so that it counts too.
+      // The health check in flight counts too.
       await new Promise((resolve) => setTimeout(resolve, 20));
       waits.push([what, Math.round(slowest)]);
     };

@@ -11,7 +11,7 @@ declare module "vitest" {
   }
 }
 
-/** Attacks the packed program, with the dependencies of this checkout. */
+/** The packed program with this checkout's dependencies. */
 export default async function install(project: TestProject): Promise<() => void> {
   await build();
   const folder = mkdtempSync(join(tmpdir(), "headwater-installed-"));

@@ -1,4 +1,4 @@
-/** Runs one component and prints what it returned. other-nodes.test.ts starts this with other versions of Node. */
+/** Prints what one component returned. other-nodes.test.ts starts this with other versions of Node. */
 import { mkdtempSync, mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";

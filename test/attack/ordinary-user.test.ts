@@ -5,7 +5,7 @@ import { temporaryFolder } from "../support/home.ts";
 import { startAttacked } from "./attacked-server.ts";
 import { HARMLESS, HARMLESS_ANSWERS } from "./harmless.ts";
 
-/** The user `nobody` on Debian. */
+/** `nobody` on Debian. */
 const ORDINARY = 65_534;
 
 const READING = `import fs from "node:fs";

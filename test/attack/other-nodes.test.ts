@@ -1,4 +1,4 @@
-/** Each version of Node has its own modules and flags. Slow, because it installs them. Runs with ATTACK_NODES=22,24,26. */
+/** Each version of Node has its own modules and flags. Installs them, with ATTACK_NODES=22,24,26. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ const ATTEMPTS = `
     return got;
   } };`;
 
-/** The component must only reach the API and itself. */
+/** The component may only reach the API and itself. */
 const REACHING = `
   import http from "node:http"; import net from "node:net"; import os from "node:os"; import dns from "node:dns";
   export default { name: "reach", version: "1", async run() {

@@ -26,7 +26,7 @@ const ODD = [
   "{}",
 ];
 const SLOWEST_MS = 10_000;
-/** Routes that change the whole server or ask a remote registry. */
+/** They change the whole server or ask a remote registry. */
 const LEFT_OUT = new Set(["/v1/secrets/rotate", "/v1/components/search", "/v1/registries/update", "/v1/backup"]);
 
 interface Operation {
@@ -49,7 +49,7 @@ async function operationsOf(server: TestServer): Promise<Operation[]> {
   );
 }
 
-/** Status for an answer that did not finish in time. */
+/** In place of an answer that did not finish in time. */
 const SILENT = 599;
 
 async function answerOf(url: string, send: RequestInit): Promise<{ status: number; text: string }> {

@@ -11,7 +11,7 @@ const source = (run: string, props = ""): string =>
   `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);
    export default { name: "attack", version: "1", props: { db: "$.service.db", http: "$.interface.http", ${props} }, async run(event) { ${run} } };`;
 
-/** Returns the duration of the slowest health check during `work`, in ms. */
+/** Duration of the slowest health check during `work`, ms. */
 async function silenceDuring(server: TestServer, work: () => Promise<unknown>): Promise<number> {
   let [longest, isOver] = [0, false];
   const watch = (async () => {
@@ -128,7 +128,7 @@ describe("code that is uploaded", () => {
       `export default {\n//# sourceMappingURL=${folder}/secret`,
       `export default {\n//# sourceMappingURL=data:application/json,${encodeURIComponent(JSON.stringify({ version: 3, sources: [`${folder}/secret`], mappings: "AAAA" }))}`,
     ];
-    // The compiler receives a single file in another way than several files.
+    // The compiler gets a single file in another way.
     for (const files of [{}, { "other.mjs": "export default 1" }]) for (const attempt of attempts) expect(await refused(attempt, files)).not.toContain("hush");
   });
 

@@ -60,7 +60,7 @@ describe("a request without a key", () => {
     const statuses = await Promise.all(Array.from({ length: 20 }, () => post(source.endpoint, "text/plain", body)));
     const taken = statuses.filter((status) => status === 200).length;
     expect([taken, statuses.filter((status) => status === 429).length]).toEqual([3, 17]);
-    // Small requests to the same source, and large ones to another, are still accepted.
+    // Small requests to the same source, and large ones to another, are accepted.
     const other = await server.deploy('export default { name: "o", version: "1", props: { http: "$.interface.http" }, run() {} };');
     expect(await Promise.all([post(source.endpoint, "text/plain", "x"), post(other.endpoint, "text/plain", body)])).toEqual([200, 200]);
     await works(server);

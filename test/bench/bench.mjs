@@ -1,11 +1,11 @@
-// npm run bench [part …]. Compares each figure with a limit: a minimal program for the same work, measured in the same minutes.
+// npm run bench [part …]. Compares each figure with a limit: a minimal program for the same work, in the same minutes.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { round } from "./support.mjs";
 
 const PARTS = ["start", "commands", "reload", "deploy", "requests", "slow-disk", "memory", "deliveries", "emits", "streams", "workflows", "growth", "peers"];
-/** Slow, or in need of a browser. These run only when named. */
+/** Slow, or in need of a browser: only when named. */
 const BY_NAME = ["waiting", "saves", "page"];
 
 const wanted = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// node load.mjs <url> <connections> <seconds> [bytes]. Raw sockets keep the client cheap.
+// node load.mjs <url> <connections> <seconds> [bytes]. Raw sockets are cheap.
 // Prints { requests, seconds, p50, p99, statuses }, in ms.
 import { connect } from "node:net";
 

@@ -1,6 +1,6 @@
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [420, 240, 64, 20, 40, 44];
 
-/** `points`: [x, y], x ascending on a logarithmic axis. `names`: labels of x. */
+/** `points`: [x, y], x ascending, on a logarithmic axis. `names`: labels of x. */
 export function plot({ title, xLabel, points, names }) {
   const xs = points.map(([x]) => Math.log10(x));
   const top = Math.max(...points.map(([, y]) => y)) * 1.1;

@@ -1,4 +1,4 @@
-// Prints "open" once all readers are connected, then { count, seconds, ages }. An age is the ms from `at` in the event to its arrival.
+// Prints "open" once all are connected, then { count, seconds, ages }. Ages are the ms from `at` in the event to its arrival.
 import { request } from "node:http";
 
 const [url, key, readers, events] = [process.argv[2], process.argv[3], Number(process.argv[4]), Number(process.argv[5])];

@@ -1,4 +1,4 @@
-// Prints its address. A GET returns the figures since the last one: { count, seconds, ages }. An age is the ms from `at` in the body to its arrival.
+// Prints its address. GET returns the figures since the last GET: { count, seconds, ages }. Ages are the ms from `at` in the body to its arrival.
 import { createServer } from "node:http";
 
 let [count, first, last, ages] = [0, 0, 0, []];

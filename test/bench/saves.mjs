@@ -27,7 +27,7 @@ function ask(url) {
   });
 }
 
-/** Milliseconds to the first answer by the new code, polled every millisecond. */
+/** Milliseconds to the new code's first answer, polled every millisecond. */
 export async function save(path, code, { url, text }) {
   const started = performance.now();
   writeFileSync(path, code);

@@ -1,4 +1,4 @@
-// The bare SQLite writes of runs with three steps. Arguments: folder, runs, runs at the same time.
+// The bare SQLite writes of runs with three steps. Arguments: folder, runs, concurrent runs.
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
@@ -17,7 +17,7 @@ const state = db.prepare("update runs set state = ? where id = ?");
 const trigger = JSON.stringify({ kind: "http", event: { body: "x".repeat(500) } });
 const record = JSON.stringify({ namespace: "step", exports: { $return_value: "x".repeat(200) }, outcome: { kind: "returned" }, startedAt: 1, durationMs: 1 });
 
-/** The runs of a batch share a commit, as in the server. */
+/** As in the server, a batch shares a commit. */
 const commit = db.transaction((first, path) => {
   for (let run = first; run < first + batch; run++) {
     if (path === 0) begin.run(run, trigger);

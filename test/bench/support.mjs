@@ -7,7 +7,7 @@ import { join } from "node:path";
 export const pd = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 export const folder = mkdtempSync(join(tmpdir(), "headwater-bench-"));
 export const env = { ...process.env, PD_HOME: join(folder, "home"), PD_PORT: "0", PD_ENDPOINT_PORT: "0", NO_COLOR: "1" };
-// This variable slows each start of Node by tens of milliseconds.
+// It slows each start of Node by tens of milliseconds.
 delete env.NODE_EXTRA_CA_CERTS;
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
@@ -55,14 +55,13 @@ export async function api(method, path, body) {
   return told.data ?? told;
 }
 
-/** Starts a program of `limits/`, which prints its URL. */
 export async function startLimit(file, ...words) {
   const program = spawn(process.execPath, [join(import.meta.dirname, "limits", file), ...words], { env, stdio: ["ignore", "pipe", "inherit"] });
   const [line] = await once(program.stdout.setEncoding("utf8"), "data");
   return { url: String(line).trim(), pid: program.pid, stop: () => program.kill() };
 }
 
-/** `size`: bytes of a body. `cpu`: CPU time of the process tree `pid` per request, µs. */
+/** `size`: bytes of a body. `cpu`: µs per request in the process tree of `pid`. */
 export async function load(url, { connections = 50, pid, size = 1000 } = {}) {
   const before = pid === undefined ? 0 : cpuOf(pid);
   const client = spawn(process.execPath, [join(import.meta.dirname, "load.mjs"), url, String(connections), "4", String(size)], {
@@ -108,7 +107,7 @@ export function memoryOf(pid) {
   return { processes: pids.length, megabytes: kilobytes.reduce((sum, value) => sum + value, 0) / 1024 };
 }
 
-/** Makes a row from the text "what: result". */
+/** Makes a row from "what: result". */
 export function said(sentence) {
   const mark = sentence.indexOf(": ");
   return { what: sentence.slice(0, mark), now: sentence.slice(mark + 2) };

@@ -6,7 +6,7 @@ import { FileWatcher } from "../../src/cli/dev/file-watcher.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-/** Returns what each check read. "" means that the file did not exist. */
+/** What each check read. "": the file did not exist. */
 function watchFile(file: string): string[] {
   const seen: string[] = [];
   const watcher = new FileWatcher(async () => void seen.push(await readFile(file, "utf8").catch(() => "")));
@@ -15,7 +15,7 @@ function watchFile(file: string): string[] {
   return seen;
 }
 
-/** Waits for the checks that adding a folder triggers. */
+/** Adding a folder triggers checks, which this waits for. */
 async function untilQuiet(seen: readonly string[]): Promise<void> {
   await eventually(async () => seen.length >= 6);
 }
@@ -93,7 +93,7 @@ it("a change that the system tells nobody of is found all the same", async () =>
   await writeFile(file, "0");
   const seen = watchFile(file);
   await untilQuiet(seen);
-  // The watcher only sees changes of this file through the link.
+  // Changes of this file are visible only through the link.
   await writeFile(elsewhere, "linked");
   await unlink(file);
   await symlink(elsewhere, file);
@@ -144,7 +144,7 @@ it("of two saves that follow each other within 50 ms the second one is seen, whe
 });
 
 it("a save is seen on a disk that sends no events, by polling", async () => {
-  // chokidar reads this variable and then polls instead of watching.
+  // chokidar then polls instead of watching.
   vi.stubEnv("CHOKIDAR_USEPOLLING", "1");
   onTestFinished(() => void vi.unstubAllEnvs());
   const file = join(await temporaryFolder(), "a.mjs");

@@ -7,7 +7,7 @@ import { findServer } from "../../src/cli/context.ts";
 import { holdLock } from "../../src/system/home/file-lock.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-/** The server leaves the first `unanswered` requests open. With `isHeld: false` it has exited, and another program uses its port. */
+/** The first `unanswered` requests stay open. `isHeld: false`: the server has exited, and another program uses its port. */
 async function homeOfBusy({ unanswered = 0, isHeld = true, hangsUp = false }): Promise<{ home: string; asked: () => number }> {
   let count = 0;
   const server = createServer((request, response) => {
@@ -51,6 +51,6 @@ it("what does not answer in the place of a server that has ended is no server, w
 it("what hangs up in the place of a server is none, at once", async () => {
   const { home, asked } = await homeOfBusy({ hangsUp: true });
   expect(await findServer({ home })).toBeUndefined();
-  // A GET is sent once more, because a server may close a connection just when it is used again.
+  // A GET is retried: a server may close a connection just when it is used again.
   expect(asked()).toBe(2);
 });

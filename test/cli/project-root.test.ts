@@ -13,7 +13,6 @@ const OUTSIDE = { code: "PD_BAD_INPUT", message: expect.stringMatching(/Cannot r
 
 interface Machine {
   readonly secret: string;
-  /** Fetched from a stranger. */
   readonly project: string;
   readonly file: (path: string, text: string) => Promise<string>;
 }
@@ -119,7 +118,7 @@ describe("the project of a file", () => {
     // In worktrees and submodules, .git is a file.
     await file("code/repository/.git", "gitdir: elsewhere");
     expect(await of(path)).toBe("/code/repository");
-    // A home often contains one by accident, or for settings in Git.
+    // A home often has one, by accident or for settings in Git.
     await file("package.json", "{}");
     await file(".git/HEAD", "");
     expect(await of(await file("alone/x.mjs", ""))).toBe("/alone");

@@ -11,7 +11,7 @@ import { TokenServer } from "../support/token-server.ts";
 
 async function started(code: string) {
   const server = await TestServer.start();
-  // The apps of these tests are not published.
+  // These apps are not published.
   await server.api.delete("/v1/registries/pipedream");
   const path = join(await temporaryFolder(), "it.mjs");
   await writeFile(path, code);

@@ -128,7 +128,7 @@ describe("a client", () => {
         "/v1/invocations/inv_1": { data: { id, source_id: "dc_1" } },
         "/v1/sources/dc_1": { data: { id: "dc_1", name_slug: id } },
         "/v1/users/me/webhooks": { page_info: { total_count: 1 }, data: [{ id: "wh_1" }, { id }] },
-        // Values that users named are not checked as ids.
+        // Values that users named are not checked.
         "/v1/sources/dc_2": { data: { id: "dc_2", configured_props: { id, folder_id: id } } },
         "/v1/sources/dc_1/state": { data: { id, some_id: id } },
       };

@@ -192,7 +192,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
       await store.recordAttempts([{ delivery: waiting, attempt: failed, verdict: { kind: "retry", at: now + 5000 } }]);
       expect(await store.retryDeliveries("wh_1", { states: ["failed", "pending"], since: 0, now: now + 10 })).toBe(2);
       expect(await store.getDelivery(waiting.id)).toMatchObject({ state: "pending", attemptCount: 0, nextAt: now + 10 });
-      // An attempt of this delivery may be in flight.
+      // An attempt may be in flight.
       await store.recordAttempts([{ delivery: due, attempt: failed, verdict: { kind: "retry", at: now + 5000 } }]);
       expect(await store.getDelivery(due.id)).toMatchObject({ state: "pending", attemptCount: 1, nextAt: now + 10 });
     });

@@ -11,11 +11,11 @@ import { runnerContract } from "./runner.ts";
 
 interface Kind {
   readonly sandboxUse: "wall" | "belt";
-  /** 0: processes start from a snapshot. Omitted when they load their code. */
+  /** 0: from a snapshot. Omitted: processes load their code. */
   readonly snapshotAfterMs?: 0;
 }
 
-/** Making a snapshot takes longer than any test, so all tests of a kind share one runner. */
+/** A snapshot takes longer than any test, so tests of a kind share one runner. */
 export function processRunnerContract({ sandboxUse, snapshotAfterMs }: Kind): void {
   describe(`the process runner in the ${sandboxUse} with a process that ${snapshotAfterMs === undefined ? "loads its code" : "starts from a snapshot"}`, () => {
     let shared: Promise<ProcessRunner> | undefined;
@@ -40,7 +40,7 @@ export function processRunnerContract({ sandboxUse, snapshotAfterMs }: Kind): vo
       });
       ends.push(() => runner[Symbol.asyncDispose]());
       if (snapshotAfterMs !== undefined) await runner.whenQuick;
-      // After a warning, processes would load their code instead.
+      // Warnings mean that processes load their code instead.
       expect(warnings).toEqual([]);
       return runner;
     };

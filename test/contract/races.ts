@@ -9,7 +9,7 @@ import { listDue } from "../support/due.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
-/** `reopen` returns a second host on the same store. */
+/** `reopen`: a second host on the same store. */
 export function raceContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
   async function hosts(): Promise<{ one: Store; other: Store; fence: number }> {
     const { store, reopen } = await open();

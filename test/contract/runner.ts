@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/home.ts";
 
 const quiet: CallReport = { log: () => {}, respond: () => {} };
 
-/** Node 20 does not have Promise.withResolvers. */
+/** Node 20 lacks Promise.withResolvers. */
 function deferred(): { promise: Promise<void>; resolve: () => void } {
   let resolve = (): void => {};
   const promise = new Promise<void>((settle) => (resolve = settle));

@@ -106,7 +106,7 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
         [2],
       ]);
       expect(await at(now + 10)).toEqual([undefined, [["kept", 2]], [1]]);
-      // The write deletes expired values, so an earlier clock does not restore them.
+      // The write deleted expired values, so an earlier clock restores none.
       await store.setDataStoreValue("a", "later", { value: 3, now: now + 10 });
       expect(await store.getDataStoreValue("a", "short", now)).toBeUndefined();
       await store.setDataStoreExpiry("a", "kept", now + 20);
@@ -180,7 +180,7 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
   });
 }
 
-/** A store that seals secrets has its own format. */
+/** Sealing stores have their own format. */
 export function secretContract(open: () => Promise<{ store: Store }>): void {
   describe("secrets", () => {
     it("are sampled so that no key, and nothing that lies in clear, is missed", async () => {

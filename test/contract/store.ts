@@ -68,7 +68,7 @@ export function run(fence: number, sourceId: DeployedId, id: InvocationId, parts
 
 const event = (payload: string, channel = "") => ({ payload, channel });
 
-/** `reopen` returns a second store on the same data. */
+/** `reopen`: a second store on the same data. */
 export function storeContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
   async function withSource(): Promise<{ store: Store; reopen: () => Promise<Store>; id: DeployedId; fence: number }> {
     const { store, reopen } = await open();
@@ -230,7 +230,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect((await store.getInvocation("inv_3"))?.version).toBe(3);
       await swapTo(4);
       await swapTo(5);
-      // This run started before the swap and ended after it.
+      // This run started before the swap and ended afterwards.
       await store.commit(run(fence, id, "inv_4", { invocation: { ...invocation("inv_4", id), version: 4 } }));
       expect((await store.listVersions(id)).slice(2)).toEqual([
         { number: 3, componentId: "sc_3", hash: "h3", declaredVersion: "1", origin: { kind: "inline" }, at: now + 3 },

@@ -22,7 +22,6 @@ async function storedIds(home: PdHome, source: string): Promise<number[]> {
   return Array.isArray(events) ? events.map((event) => Number(event.event.id)) : [];
 }
 
-/** Returns the ids of the acknowledged requests. */
 async function sendUntilGone(url: string, firstId: number, onAcknowledged: () => void): Promise<number[]> {
   const acknowledged: number[] = [];
   for (let id = firstId; ; id++) {
@@ -131,7 +130,7 @@ describe("a server that is killed", () => {
     expect(await home.json("describe", "verb")).toMatchObject({ component_version: left.version, active: true });
     if (verb === "replay") await home.pd("db", "delete", "verb", "stop");
     if (verb === "delete") await home.pd("db", "delete", "verb", "gate");
-    // The server answers before it has reactivated a source whose change was interrupted.
+    // The server answers before it has reactivated such a source.
     await expect.poll(() => home.json("db", "list", "verb")).toEqual(left.db);
     expect(await home.json("events", "verb")).toHaveLength("runs" in left.db ? 1 : 0);
     return expect(await home.json("run", "verb", "--event", passing)).toMatchObject({ outcome: "returned", event_count: 1 });

@@ -35,7 +35,7 @@ describe("a database", () => {
     const [first, second] = [await server.deploy(code, { props: { token: "a-token-1" } }), await server.deploy(code, { props: { token: "a-token-2" } })];
     await server.stop();
     const database = openDatabase(join(server.home, "headwater.db"), { timeoutMs: 0 });
-    // A secret only opens in the place that it was sealed for.
+    // A secret opens only in its own place.
     database
       .prepare("update deployed_components set configured = (select configured from deployed_components where id = ?) where id = ?")
       .run(first.id, second.id);
@@ -76,7 +76,7 @@ describe("a database", () => {
     const source = await server.deploy(code, { props: { token: "x" } });
     for (let n = 0; n < 5; n++) await source.run();
     const [path, other] = [join(server.home, "headwater.db"), await temporaryFolder()];
-    // After a kill, the log has data that the database lacks.
+    // After a kill, the log has more than the database.
     for (const name of ["headwater.db", "headwater.db-wal", "headwater.mark", "api-key", "secret-key"])
       await copyFile(join(server.home, name), join(other, name));
     const { size } = await stat(join(other, "headwater.db-wal"));
@@ -133,7 +133,7 @@ describe("a backup", () => {
     expect(await again.api.get(source.path)).toMatchObject({ data: { id: source.id, configurable_props: expect.anything() } });
     const endpoint = `${again.endpointUrl}${new URL(source.endpoint).pathname}`;
     expect((await fetch(endpoint)).status).toBe(200);
-    // The client may be answered before the run is stored.
+    // The answer may precede the write.
     await eventually(async () => JSON.stringify(await again.api.get(`${source.path}/state`)).includes('"n":2'));
     expect(await again.api.get(`${source.path}/event_summaries?expand=event`)).toMatchObject({ data: [{ event: { n: 1, isRight: true } }] });
   });

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/home.ts";
 import { PD, untilOutput } from "../support/pd.ts";
 import { codeOf } from "../../src/domain/errors.ts";
 
-/** A server with an inherited open file, and with a profile that V8 writes. */
+/** The server has an inherited open file, and V8 writes a profile. */
 async function serverWithFiles({ home, left }: { home: string; left: string }): Promise<number> {
   const env = { ...process.env, PD_HOME: home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never", NODE_OPTIONS: "--perf-basic-prof" };
   const shell = `exec 200>"${left}"; exec "${process.execPath}" "${PD}" up`;

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/home.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-/** A copy of the program with its own database driver, or with all packages of this checkout. */
+/** With its own database driver, or with all packages of this checkout. */
 async function installed({ ownDriver = false } = {}): Promise<string> {
   const folder = join(await temporaryFolder(), "program");
   await mkdir(folder);
@@ -69,7 +69,6 @@ describe("a server whose program is replaced under it", () => {
   });
 });
 
-/** Starts and stops a server twice, with `between` in between. */
 async function startedTwice(program: string, { before = "", between }: { before?: string; between: string }): Promise<readonly string[]> {
   const script = join(program, "embeds.mjs");
   await writeFile(

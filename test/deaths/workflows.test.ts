@@ -48,7 +48,7 @@ describe("a server with workflows that is killed", () => {
 
   it("in any step: each step's commit is there once, in order, and no acknowledged request is lost", async () => {
     const home = await PdHome.make();
-    // Python steps emit nothing, so the next step emits their return value.
+    // Python steps emit nothing, so the next step emits what they return.
     const isPython = (index: number): boolean => index % 2 === 1;
     const python = (namespace: string): string =>
       `import time\ndef handler(pd):\n    time.sleep(0.015)\n    return {"n": pd.steps["trigger"]["event"]["body"], "step": "${namespace}"}\n`;

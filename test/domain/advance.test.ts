@@ -108,7 +108,7 @@ describe("what comes next in a run", () => {
     const straight = runAll(steps, decide);
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(9)), (picks) => {
-        // The memory of loops must not change the result.
+        // Memory of loops must not change the result.
         const other = runAll(steps, decide, () => Number(picks.next().value), new Map());
         expect(new Set(other.order).size).toBe(other.order.length);
         expect(other.order.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(straight.order.toSorted((a, b) => (a < b ? -1 : 1)));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readYaml } from "../../src/domain/text/bounded-yaml.ts";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
 
-/** CPU time in ms. Most of these calls once took seconds to days. */
+/** CPU time, ms. Most calls once took seconds to days. */
 function cpuOf(call: () => unknown): number {
   const before = process.cpuUsage();
   call();
@@ -10,7 +10,7 @@ function cpuOf(call: () => unknown): number {
   return (user + system) / 1000;
 }
 
-/** An idle machine needs at most 200 ms. The rest allows for other load. */
+/** Idle machines need at most 200 ms. */
 const BOUND_MS = 1000;
 
 const nested = (open: string, close: string, depth: number): string => open.repeat(depth) + close.repeat(depth);

@@ -10,7 +10,7 @@ import { PackageImports } from "../../src/code/package-imports.ts";
 import { VirtualFiles } from "../../src/code/virtual-files.ts";
 import { parseGivenTimer } from "../../src/domain/timer/schedule.ts";
 
-/** CPU time in ms. */
+/** CPU time, ms. */
 function cpuOf(call: () => unknown): number {
   const before = process.cpuUsage();
   call();
@@ -23,7 +23,7 @@ const leaves: JsonValue = Array.from({ length: 20_000 }, (_none, n) => `leaf-${n
 const importing = (count: number): string => Array.from({ length: count }, (_none, n) => `import "package-${n}";`).join("\n");
 const lines = (word: string, count: number): string => Array.from({ length: count }, (_none, n) => `${word} ${n}`).join("\n");
 
-/** Each of these once took seconds or minutes. An idle machine needs less than 250 ms. */
+/** Each once took seconds or minutes. Idle machines need less than 250 ms. */
 const BOUND_MS = 1500;
 
 describe("what a request brings holds the server up for no longer than a moment:", () => {

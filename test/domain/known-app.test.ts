@@ -13,7 +13,7 @@ describe("the table of apps", () => {
     const names = fields.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     const known = [...names, ...(oauth === undefined ? [] : FROM_OAUTH)];
-    // The URLs of a provider must not need values from a login.
+    // A provider's URLs must not need values from a login.
     const given = Object.fromEntries(fields.filter(({ optional, secret }) => optional !== true && secret !== true).map(({ name }) => [name, "x"]));
     for (const url of [oauth?.authorizeUrl, oauth?.tokenUrl, oauth?.deviceUrl, oauth?.refreshUrl].filter((address) => address !== undefined)) {
       const { text, missing } = fillAddress(url, withDefaults(app, given));

@@ -94,7 +94,7 @@ describe("a parser", () => {
         ),
         (text) => {
           const parsed = parsePackageImport(text);
-          // "0.." may be a package name: as part of a path it does not lead elsewhere.
+          // A package may be named "0..", which leads nowhere as part of a path.
           if (parsed !== undefined) expect(parsed.name).toMatch(/^(@[^./:@\\][^/:@\\]*\/)?[^./:@\\][^/:@\\]*$/);
           if (isVersionOrTag(text)) expect(text).not.toMatch(/[/:@]/);
           if (isKey(text) || isAppSlug(text)) expect(text).toMatch(/^[\w-]+$/);

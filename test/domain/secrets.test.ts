@@ -99,7 +99,7 @@ describe("a secret", () => {
         for (let beside = 0; beside < 7; beside++) {
           const shown = starsOver(write(pack(secret, "~^~^~^~".slice(0, beside))), forms);
           expect([what, shown]).toEqual([what, expect.stringContaining(STARS)]);
-          // Decoding the rest must not reveal three letters of the secret, with any padding before it.
+          // Decoding the rest must reveal no three letters of the secret, with any padding before it.
           const left = shown.split(STARS).flatMap((text) => ["", "A", "AA", "AAA"].map((lead) => read(lead + text)));
           for (const part of secret.match(/[a-z0-9]{3}/gi) ?? []) for (const text of left) expect(text).not.toContain(part);
         }

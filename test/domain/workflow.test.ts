@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
 import { everyStep } from "../../src/domain/workflow/workflow.ts";
 
-/** Written like an export of the hosted platform. */
 const EXPORTED = `schema: workflow/2022.04
 name: Top tracks, daily
 settings:

@@ -17,7 +17,7 @@ describe("pd init --ts and pd test", () => {
     expect((await home.pd("init", kind, "My part", "--ts", ...flags)).code).toBe(0);
     const folder = join(home.folder, "my-part");
     if (kind !== "app") expect(await home.pd("test", folder)).toMatchObject({ code: 0, stdout: expect.stringMatching(/pass 1\n.*fail 0/) });
-    // Simulates npm install in the folder.
+    // Simulates npm install.
     await mkdir(join(folder, "node_modules"));
     await symlink(ROOT, join(folder, "node_modules", "headwater"));
     await symlink(join(ROOT, "node_modules", "@types"), join(folder, "node_modules", "@types"));

@@ -81,7 +81,7 @@ describe("pd", () => {
     expect((await home.pd("emit", "my-echo", newest)).stdout).toMatch(/^Emitted \d+-3 again, as \d+-4\n$/);
     expect((await home.pd("events", "my-echo", "-n", "1")).stdout).toBe('{"n":2}\n');
 
-    // A manual run of an HTTP source gets an empty request.
+    // An HTTP source gets an empty request.
     expect((await home.pd("run", "my-echo")).code).toBe(0);
     expect(await home.pd("db", "set", "my-echo", "key", '{"a":1}')).toMatchObject({ code: 0 });
     expect((await home.pd("db", "get", "my-echo", "key")).stdout).toBe('{"a":1}\n');
@@ -92,7 +92,7 @@ describe("pd", () => {
     await home.pd("stores", "set", "shared", "nothing", "null");
     expect([await home.json("db", "list", "my-echo"), await home.json("stores", "show", "shared")]).toEqual([{ nothing: null }, { nothing: null }]);
     expect(await home.pd("stores", "create", "..")).toMatchObject({ code: 1, stderr: expect.stringContaining("neither . nor ..") });
-    // Every JavaScript object has these keys.
+    // Every object has these keys.
     for (const words of [
       ["db", "get", "my-echo", "toString"],
       ["stores", "get", "shared", "toString"],
@@ -253,7 +253,7 @@ describe("pd", () => {
       ),
     ]);
     expect((await home.pd("delete", "my-source-2", "--yes")).code).toBe(0);
-    // A deleted slug must not match another source by its name.
+    // A deleted slug must match no other source's name.
     const again = await home.pd("delete", "My Source", "--yes");
     expect([again.code, again.stderr]).toEqual([
       1,
@@ -514,7 +514,7 @@ describe("pd", () => {
     await killHard(first.child);
     await expect.poll(stderr).toBe("The connection to the server was lost; reconnecting\n");
     await home.upInProcess();
-    // Observations only reach readers that are connected.
+    // Only connected readers get observations.
     const gap = "Lines from the time in between are missing: pd logs http-plain --no-follow shows them";
     await expect.poll(stderr).toBe(`The connection to the server was lost; reconnecting\nReconnected\n${gap}\n`);
   });

@@ -78,9 +78,9 @@ describe("pd dev", () => {
     await writeFile(lib, 'export const end = "?";');
     await until(session.endpoint, "two?");
     await eventually(async () => session.shown().includes("◆ event an event of two"));
-    // The next request may start before the session shows the end of this run.
+    // The next request may precede the end of this run in the session.
     expect(session.shown()).toMatch(/▶ run {3}GET \/\n[^]*?│ log {3}running one {2}dev\.ts:7\n[^]*?✔ succeeded \d+ ms, 1 event {2}inv_\w+\n/);
-    // The session shows this once the version is stored.
+    // The version is stored before this appears.
     await eventually(async () => session.shown().includes("↻ new   now runs version 0.0.1"));
     await stop(session);
   });
@@ -94,7 +94,7 @@ describe("pd dev", () => {
     await home.file("src/more/index.ts", 'export const end = " from a folder";');
     await home.file("src/more.js", 'export const end = " from a file";');
     await until(session.endpoint, "two from a file");
-    // The compiler prefers the .ts file, although no text changed.
+    // The compiler prefers the .ts file.
     await home.file("src/more.ts", 'export const end = " in TypeScript";');
     await until(session.endpoint, "two in TypeScript");
     await stop(session);
@@ -149,7 +149,7 @@ describe("pd dev", () => {
     await until(session.endpoint, "one of an added file");
     await home.file("src/added.ts", 'export const end = " of the same file";');
     await until(session.endpoint, "one of the same file");
-    // On a machine that stalls, the session may read half a save and show an error.
+    // On a stalled machine, the session may read half a save.
     expect([longestMs < 20, session.shown().includes("Error")]).not.toEqual([true, true]);
     await stop(session);
   });
@@ -254,7 +254,7 @@ describe("pd dev", () => {
     expect(await answer(first.endpoint)).toBe("two!");
     await eventually(async () => first.shown().includes("an event of two") && second.shown().includes("an event of two"));
     expect(second.shown().match(/↻ new/g)).toHaveLength(1);
-    // A killed session must not keep the other one from saving.
+    // A killed session must not block the other one.
     await killHard(first.child);
     await home.file("source.ts", version("three"));
     await eventually(async () => second.shown().includes("The other pd dev has ended: this one saves from now on"));
@@ -400,7 +400,7 @@ describe("pd dev", () => {
     press("i");
     const page = join(home.home, "open.html");
     await expect.poll(() => readFile(opened, "utf8")).toBe(`${pathToFileURL(page).href}\n`);
-    // Other users can read a program's arguments, so the ticket is in a private file.
+    // Other users can read a program's arguments, so a private file has the ticket.
     expect(await readFile(page, "utf8")).toMatch(new RegExp(`url=${/Inspector: (\S+)/.exec(shown())?.[1]}#ticket=\\w{32}"`));
     expect((await stat(page)).mode & 0o777).toBe(0o600);
     await killHard(terminal);

@@ -108,7 +108,7 @@ describe("pd import of a synced repository", () => {
     expect(reportOf(second.stdout)["Wants"]?.["todo"]).toEqual([]);
     expect((await home.pd("run", "wants", "--json")).stdout).toContain('"$return_value":["t","eu"]');
 
-    // The third import keeps earlier answers, and only deploys what a person has changed.
+    // The third import keeps earlier answers, and deploys only changes of a person.
     await home.file(Object.keys(REPOSITORY).find((name) => name.includes("p_aaaaaa5/code")) ?? "", "");
     await home.file(`repo/project/broken-p_aaaaaa5/code/entry.js`, STEP);
     const third = await home.pd("import", path, "--yes", "--json");
@@ -286,7 +286,7 @@ describe("pd import --from pipedream", () => {
     const { stdout, stderr } = await home.pd("import", "--from", "pipedream", "p_abc1234", "p_none000", "--yes", "--json");
     const report = Object.values(reportOf(stdout));
     expect(report.map(({ result }) => result)).toEqual(["failed", "left"]);
-    // The registry of this test lacks demo-send. The import does the rest.
+    // This test's registry lacks demo-send.
     expect(JSON.stringify(report)).toContain("demo-send");
     expect(JSON.stringify(report)).toContain("record not found");
     expect(await readFile(join(home.folder, "workflows", "p-abc1234-p_abc1234", "count/entry.js"), "utf8")).toContain("return 1;");

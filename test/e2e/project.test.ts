@@ -165,7 +165,7 @@ describe("pd apply", () => {
     expect(back.stdout).toMatch(/~ max_concurrency: 1 → null\n.*~ allow_run: true → false/);
     await writeFile(join(folder, "pd.yaml"), project(", allow_run: true, max_concurrency: 2"));
     await home.pd("apply", folder, "--yes", "--allow-run", "cities");
-    // Granted rights need no new consent.
+    // The rights are already granted.
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 unchanged\n");
     expect(await home.json("describe", "cities")).toMatchObject({ allow_run: true, max_concurrency: 2 });
     await writeFile(join(folder, "pd.yaml"), project(""));
@@ -195,7 +195,7 @@ describe("pd apply", () => {
 
   it("shows every right that it would grant, also to what is new, and gives a stranger's code no variable before somebody has agreed", async () => {
     const home = await PdHome.inProcess({ AWS_SECRET_ACCESS_KEY: "of-the-user", TEAM_URL: "http://127.0.0.1:9/hook" });
-    // A plan loads the code, which would throw if it got a variable.
+    // A plan loads the code, which throws if it gets a variable.
     const code = `if (process.env.STOLEN) throw new Error("got " + process.env.STOLEN);\n${poller("one")}`;
     const file = `sources:
   cities:
@@ -220,7 +220,7 @@ workflows:
     expect(planned.stdout).not.toContain("of-the-user");
     const { steps } = await home.json("apply", folder, "--dry-run");
     expect(steps).toMatchObject([{ name: "cities", rights: expect.arrayContaining([{ kind: "programs", what: "" }]) }, { name: "greet" }]);
-    // No terminal can be asked here, and --yes does not grant the right to run programs.
+    // Nothing can ask here, and --yes does not allow programs.
     const refused = await home.pd("apply", folder, "--yes");
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-run cities") });
     expect(await home.json("list")).toEqual([]);
@@ -331,7 +331,7 @@ webhooks:
     const folder = await folderWith(home, "sources:\n  tick: { component: Tick }\n");
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 to create");
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 unchanged");
-    // Different code under the same key and version.
+    // Different code with the same key and version.
     await home.pd(
       "update",
       "tick",
@@ -485,7 +485,7 @@ describe("pd export", () => {
     expect((await other.pd("apply", out)).stdout).toContain("8 unchanged\n");
     expect(await other.json("describe", "cities")).toMatchObject({ configured_props: { city: "Berlin" } });
 
-    // Bound ids of the workflow's file are exported. Settings that the file cannot express are reported.
+    // Exports bound ids of the workflow's file, and reports settings that the file cannot express.
     const elsewhere = "triggers:\n- id: ti_elsewhere\n- id: dc_elsewhere\n";
     for (const name of ["workflow.yaml", "say/entry.mjs"]) {
       const text = WORKFLOW[`greet/${name}` as keyof typeof WORKFLOW].replace("name: greet\n", `name: bound\n${elsewhere}`);

@@ -107,7 +107,7 @@ describe("components by key", () => {
     await home.pd("registry", "add", folder);
     await home.json("deploy", "shop-new-order", "--prop", "size=s", "--import", await home.file("early.mjs", "globalThis.early = 1;"));
     expect((await home.pd("update", "new-order", "--latest")).stderr).toContain("new-order already runs the newest code (version 0.0.1)");
-    // The other requested changes still apply.
+    // Other changes still apply.
     const renamed = await home.json("update", "new-order", "--latest", "--prop", "size=l", "--yes");
     expect(renamed).toMatchObject({ component_version: "0.0.1", configured_props: { size: "l" } });
     expect(
@@ -216,7 +216,7 @@ describe("pd dev", () => {
     const shown = untilOutput(session, (text) => text.includes("+"));
     await home.file("action.mjs", code("two"));
     expect(await shown).toMatch(/-\s+"one",\n\+\s+"two",/);
-    // An editor saves with a truncation and a write.
+    // Editors truncate a file before they write it.
     for (const word of ["three", "four"]) {
       await writeFile(path, "");
       await new Promise((done) => setTimeout(done, 40));

@@ -28,7 +28,7 @@ interface Two<There> {
   readonly elsewhere: PdHome;
 }
 
-/** The home is logged in to the other server as `there`. */
+/** Logged in to the other server as `there`. */
 function twoServers(): Promise<Two<InProcess>> {
   return loggedIn((elsewhere) => elsewhere.upInProcess());
 }
@@ -442,7 +442,7 @@ describe("webhooks on the command line", () => {
     const back = await home.pd("webhooks", "update", id, "--activate");
     expect(back.stderr).toContain(`It missed 1 while it was inactive: pd webhooks update ${id} --replay-missed delivers them`);
     expect((await home.pd("webhooks", "update", id, "--replay-missed")).stdout).toContain("1 missed deliveries are due now");
-    // The receiver gets the message before its answer is recorded.
+    // The message arrives before its answer is recorded.
     const [delivery] = await eventually(async () => {
       const found = (await home.json("deliveries", id)) as unknown as JsonObject[];
       return found[0]?.["state"] === "delivered" && found;

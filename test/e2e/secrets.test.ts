@@ -108,7 +108,6 @@ it("no secret is in any file, answer or output of a session", async () => {
   expect(leaks).toEqual([]);
 });
 
-/** Calls all GET routes except streams. */
 async function everyAnswer(home: PdHome, source: JsonObject): Promise<{ path: string; status: number; text: string }[]> {
   const { api_url: url } = JSON.parse(await readFile(join(home.home, "server.json"), "utf8"));
   const key = (await readFile(join(home.home, "api-key"), "utf8")).trim();

@@ -27,7 +27,7 @@ describe("pd with a workflow's folder", () => {
     const run = await home.pd("run", "say-hello");
     expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/✔ succeeded .*\n {2}✔ greet .*\n {7}\$summary: "Hello world"\n/)]);
     expect((await home.pd("runs", "say-hello")).stdout).toMatch(/^✔ succeeded .*version 1 .*manual/);
-    // Options without effect are refused.
+    // They would have no effect.
     const [{ id: runId }] = JSON.parse((await home.pd("runs", "say-hello", "--json")).stdout);
     for (const words of [
       ["run", "say-hello", "--sample"],
@@ -304,7 +304,7 @@ describe("pd dev with a workflow's folder", () => {
       [false, 1],
       [true, 2],
     ]);
-    // The session saves to its own workflow, even though the folder now has another id.
+    // The session saves to its own workflow, although the folder has another id.
     const mine = listed.find(({ id }: { id: string }) => id !== first.id);
     await home.file("flow/.workflow.state", `---\nschema: workflow.state/2022.04\nid: ${first.id}\n`);
     await home.file("flow/only/entry.js", codeStep("return 3;"));
@@ -328,7 +328,7 @@ describe("pd dev with a workflow's folder", () => {
     expect(stdout()).toMatch(
       /rerun of run_\w+ .*\n {2}= first \(not run again\)\n {2}- second .*"old".*\n {2}\+ second .*"new".*\n {2}- third .*\n {2}\+ third/,
     );
-    // An editor truncates a file before it writes it.
+    // An editor truncates a file first.
     await home.file("flow/second/entry.js", "");
     await new Promise((done) => setTimeout(done, 60));
     await home.file("flow/second/entry.js", "export default {");

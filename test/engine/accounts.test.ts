@@ -72,7 +72,7 @@ describe("an account", () => {
     expect(await server.api.post("/v1/accounts/demo/test", {})).toMatchObject({
       data: { verdict: "unknown", reason: expect.stringContaining("no test request of demo") },
     });
-    // URLs and headers may contain keys, so messages show only the names of the fields.
+    // URLs and headers may contain keys, so messages show only names of fields.
     await server.api.put("/v1/accounts/demo", { credentials: { api_key: "hush\nhush", user: "me" } });
     expect(await test(`${app.url}/bot{api_key}/x`)).toMatchObject({ asked: `${app.url}/bot{api_key}/x` });
     expect(await test(app.url, { "x-key": "{api_key}" })).toEqual({

@@ -82,7 +82,7 @@ describe("a component on the disk whose import is put together when it runs", ()
     const folder = await temporaryFolder();
     const path = join(folder, "component", "a.mjs");
     await mkdir(join(folder, "component"));
-    // A compiler that searched the folder would compile this file and fail.
+    // A compiler that searches the folder fails here.
     await writeFile(join(folder, "private.mjs"), "export default {");
     const text = (version: number): string => `const load = (name) => import(${specifier}); export default { name: "a", version: "${version}", load };`;
     await writeFile(path, text(1));

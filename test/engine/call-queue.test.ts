@@ -63,7 +63,7 @@ describe("calls of a source that are held", () => {
     await turn();
     expect(begun).toEqual(["old"]);
     hold.release();
-    // The call of the old version must not free a place that it does not hold.
+    // The old version's call holds no place to free.
     old.end();
     await turn();
     expect(begun).toEqual(["old", "a"]);

@@ -39,7 +39,7 @@ function hurriedClock(): typeof systemClock {
   };
 }
 
-/** The test moves this clock. Sleepers wake only on abort. */
+/** Sleepers wake only on abort. */
 function standingClock() {
   let aheadMs = 0;
   const clock: typeof systemClock = {
@@ -375,7 +375,7 @@ describe("attempts", () => {
     const sentMeanwhile = sent;
     letRecord();
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 1500);
-    // Allows for attempts that are already in flight.
+    // Some attempts are in flight already.
     expect([sentMeanwhile < 1005, sent]).toEqual([true, 1500]);
   });
 
@@ -447,7 +447,7 @@ describe("deliveries that come while others are read batch by batch", () => {
 });
 
 describe("a delivery that is retried before its lane knows that its attempt is recorded", () => {
-  /** The first attempt is recorded and retried at once. The lane reads both before it learns of either. */
+  /** The first attempt is recorded and retried at once, and the lane reads both before it learns of either. */
   async function retriedAtOnce(whileReading: (heard: () => void) => void) {
     const store = await withSix();
     let hear = (): void => {};

@@ -291,7 +291,7 @@ describe("a source that listens", () => {
     const [source, listening] = [await server.deploy(emitter), await server.deploy(listener, { env: { GATE: gate.url } })];
     await listening.update({ max_concurrency: 1 });
     await subscribe(server, source.id, listening.id);
-    // More than can be in flight at once.
+    // More events than can be in flight.
     const letters = "abcdefghijkl".split("");
     await emit(source, ...letters);
     await gate.reached;
@@ -367,7 +367,6 @@ describe("a backlog of 10,000 deliveries", () => {
     });
     expect(new Set(receiver.bodies).size).toBe(2000);
     expect(ids.size).toBe(2000);
-    // A graceful stop must not deliver anything twice.
     expect(receiver.received).toHaveLength(2000);
   });
 });

@@ -88,7 +88,7 @@ describe("a reader of a stream", () => {
     for (const place of [0, 2, 1, 3]) feed.announce(id, { events: events.slice(place, place + 1) });
     await rest;
     expect(seen).toEqual([2, 3, 4, 5]);
-    // Deleted events leave gaps in the numbers.
+    // Deletions leave gaps in the numbers.
     await store.deleteEvents(id, {});
     const late = feed.eventsSince(id, 0, stop.signal);
     const first2 = late.next();

@@ -3,7 +3,7 @@ import { WORKFLOW_FILE } from "../../src/engine/workflows/deploying/build-workfl
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
 import { TestServer } from "../support/runtime.ts";
 
-/** `props` are declared in the code, `given` are lines of the file. */
+/** `props`: declared in the code. `given`: lines of the file. */
 function shows(props: string, given: readonly string[], head = ""): Record<string, string> {
   const files = workflowOf({ show: codeStep("const { a, b, c } = this; return { a, b, c };", props) }, { head });
   return { ...files, [WORKFLOW_FILE]: `${files[WORKFLOW_FILE] ?? ""}  props:\n${given.map((line) => `    ${line}\n`).join("")}` };

@@ -101,7 +101,7 @@ describe("a component cannot harm the server", () => {
       ),
     );
     const invocation = await source.run();
-    // The limit of lines, and one line about the rest.
+    // The limit, and one line about the rest.
     await expect.poll(async () => (await source.logs(invocation)).at(-1)).toBe("Further output of this call is dropped: it printed too much");
     expect(await source.logs(invocation)).toHaveLength(10_001);
     expect(await source.run()).toMatchObject({ outcome: "returned" });
@@ -130,7 +130,7 @@ describe("requests", () => {
     await eventually(async () => (await source.payloads()).length === 60);
     await server.stop();
     const again = await TestServer.start({ home: server.home });
-    // A request that is still stored would run before this one.
+    // Stored requests run first.
     await fetch(`${again.endpointUrl}${new URL(source.endpoint).pathname}?n=60`);
     const stored = async (): Promise<unknown> => (await again.api.get(`${source.path}/event_summaries?limit=1`))["page_info"];
     await eventually(async () => JSON.stringify(await stored()).includes('"total_count":61'));

@@ -412,7 +412,7 @@ describe("a response", () => {
   it("is what respond said when run threw after it", async () => {
     const source = await deployed(custom('this.http.respond({ status: 202 }); throw new Error("x");'));
     expect((await fetch(source.endpoint)).status).toBe(202);
-    // The client may be answered before the run is stored.
+    // The answer may precede the write.
     await expect.poll(() => source.invocations()).toMatchObject([{ outcome: "threw", response_status: 202 }]);
   });
 

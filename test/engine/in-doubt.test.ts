@@ -11,7 +11,7 @@ import { FakeClock } from "../support/fake-clock.ts";
 
 const START = Date.UTC(2026, 0, 1);
 
-/** A store that loses the answers to commits, and to the first `silences` questions about them. */
+/** Loses the answers to commits, and to the first `silences` questions about them. */
 async function behindNetwork({ isStored, silences }: { isStored: boolean; silences: number }) {
   const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
   await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));

@@ -36,7 +36,7 @@ async function setUp() {
   };
   const state = new LiveState(ports, { sourceId: "dc_a", units, onDisowned: () => {} });
   const startUnit = (): Promise<Unit> => units.start(CODE);
-  /** A failed commit drops the first unit's state, and a second unit starts from the stored state. */
+  /** A failed commit drops the first unit's state. A second unit starts from the stored one. */
   const beginAnew = async () => {
     const [old, before] = [await startUnit(), await state.take()];
     const failed = Promise.reject(new PdError("PD_NOT_STORED", "the disk is full"));

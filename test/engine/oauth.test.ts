@@ -22,7 +22,7 @@ function begin(server: TestServer, provider: string, more: JsonObject = {}): Pro
     .then(dataOf);
 }
 
-/** `seconds`: lifetime of the first tokens. `renew` answers renewals. */
+/** `seconds`: lifetime of the first tokens. */
 async function withAccount(seconds: number | undefined, renew: Parameters<typeof TokenServer.start>[0], given?: TestServer) {
   const server = given ?? (await TestServer.inMemory());
   const tokens = await TokenServer.start((request, count) => {
@@ -39,7 +39,7 @@ async function withAccount(seconds: number | undefined, renew: Parameters<typeof
 }
 
 const token = async (source: DeployedSource) => (await source.events()).map(({ event }) => (event as JsonObject)["oauth_access_token"]);
-/** In seconds: expired by the next call. */
+/** Seconds: expired by the next call. */
 const BRIEF = 0.001;
 
 describe("an OAuth account", () => {

@@ -52,7 +52,7 @@ describe("an id of an event", () => {
       const source = await server.deploy(code);
       const counts = [];
       for (const event of [{}, {}, { two: true }, {}]) counts.push((await source.run(event))["event_count"]);
-      // "last" only remembers the newest id. "greatest" does not dedupe ids that are not numbers, such as hexadecimal ones.
+      // "last" knows only the newest id. "greatest" does not dedupe ids that are no numbers, such as hexadecimal ones.
       const isNumber = !first.includes("65a");
       expect([strategy, counts]).toEqual([strategy, strategy === "last" ? [1, 0, 1, 1] : strategy === "greatest" && !isNumber ? [1, 1, 2, 1] : [1, 0, 1, 0]]);
     }

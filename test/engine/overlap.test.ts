@@ -3,7 +3,7 @@ import { Gate } from "../support/gate.ts";
 import { killComponents } from "../support/processes.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 
-/** `wait` runs between the read and the write, `work` after the write. */
+/** `wait`: between the read and the write. `work`: after the write. */
 const counter = (version: number, { wait = "", work = "", timer = "" } = {}): string => `export default {
   name: "counter", version: "${version}",
   props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db", ${timer} },
@@ -172,13 +172,13 @@ describe("a run whose process is killed from outside", () => {
     await gate.reached;
     const second = count(source.endpoint);
     await end.reached;
-    // The second run has ended and waits for the first one, whose value it read.
+    // The second run has ended and waits for the first, whose value it read.
     expect(await source.invocations()).toEqual([]);
     end.release();
     await killComponents(server.home);
     gate.release();
     expect([await first, await second].map(({ n }) => n).toSorted((a, b) => a - b)).toEqual([1, 2]);
-    // The client may be answered before the run is stored.
+    // The answer may precede the write.
     await source.payloadsOnce(2);
     expect(await source.state()).toEqual({ n: 2 });
   });

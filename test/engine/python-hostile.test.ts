@@ -17,7 +17,7 @@ async function doing(server: TestServer, what: Readonly<Record<string, readonly 
   );
 }
 
-/** Returns the first step's message, and the files that the next step found in /tmp. These are undefined when it did not run. */
+/** The first step's message, and what the next step found in /tmp. Undefined when it did not run. */
 async function came(workflow: DeployedWorkflow, what: string): Promise<[unknown, unknown]> {
   const run = await workflow.run({ do: what });
   const next = exportsOf(run, "next");

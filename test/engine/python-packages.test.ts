@@ -12,7 +12,7 @@ function greeting(version: string, text: string): { name: string; version: strin
 const GREET = "import greeting\ndef handler(pd): return greeting.greet()\n";
 const AFTER = "def handler(pd): return 'unchanged'\n";
 
-/** A Python that reports version 3.99. */
+/** This Python reports version 3.99. */
 async function otherPython(folder: string): Promise<string> {
   const path = join(folder, "python-of-tomorrow");
   await writeFile(path, `#!/bin/sh\npython3 "$@" | sed 's/"version": \\[3, [0-9]*/"version": [3, 99/'\n`, { mode: 0o700 });
@@ -43,7 +43,7 @@ describe("packages of a step in Python", () => {
     index.isSilent = true;
     await workflow.update({ files: pythonWorkflow({ py: `${GREET}# changed\n`, after: AFTER }) });
     expect(exportsOf(await workflow.run(), "py")).toEqual({ $return_value: "one" });
-    // Another workflow reuses the installed package while the index is silent, and otherwise gets the newest one.
+    // Without the index, another workflow uses the installed package, otherwise the newest.
     const other = await deployWorkflow(server, pythonWorkflow({ py: GREET }));
     expect(exportsOf(await other.run(), "py")).toEqual({ $return_value: "one" });
     index.isSilent = false;

@@ -40,7 +40,7 @@ describe("a rehearsal", () => {
   it("ends with its server, also while its code is being loaded", async () => {
     const server = await TestServer.inMemory();
     const gate = await Gate.open();
-    // In-process components share globals, so the name must be unique.
+    // In-process components share globals.
     const loaded = `globalThis[${JSON.stringify(gate.url)}]`;
     const source = await server.deploy(`if (${loaded}) await fetch("${gate.url}");\n${loaded} = true;\n${code(1)}`, { props: { shared: "box" } });
     const run = await source.run({ body: { id: "a" } });

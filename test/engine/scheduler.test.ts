@@ -16,7 +16,7 @@ class World {
   readonly fired: TimerTrigger[] = [];
   readonly ledger = new Map<number, TimerInstant>();
   readonly scheduler: Scheduler;
-  /** The timer as another host stored it. Undefined without another host. */
+  /** The timer as another host stored it. */
   ofOtherHost: Timer | undefined;
   runMs = 0;
   readonly #stop = new AbortController();
@@ -114,7 +114,7 @@ describe("a timer", () => {
     const due = nineOClock + seconds * 1000;
     world.scheduler.start([timer({ kind: "interval", seconds }, due)]);
     await world.clock.setTo(nineOClock + MINUTE);
-    // The scheduler checks the clock every two seconds. The test skips all but the first and last minute.
+    // The scheduler checks the clock every two seconds, so the test skips all but the first and last minute.
     world.clock.jumpTo(due - MINUTE);
     await world.clock.setTo(due - 1);
     expect(world.minutes).toEqual([]);

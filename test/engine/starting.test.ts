@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/home.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { TestServer } from "../support/runtime.ts";
 
-/** Several servers use the same home and store in sequence. */
+/** Servers use the same home and store in sequence. */
 async function start({ home, store, endpointPort }: { home: string; store: Store; endpointPort: string }): Promise<TestServer> {
   const runner = new InProcessRunner();
   onTestFinished(() => runner[Symbol.asyncDispose]());
@@ -66,11 +66,11 @@ describe("a request that is accepted while the server starts", () => {
     const starting = start({ home, store: slowly, endpointPort: port });
     await Promise.race([first.told, starting]);
     const url = `http://127.0.0.1:${port}${new URL(endpoint).pathname}`;
-    // A slow request is answered once it is stored, while its run continues.
+    // A slow request is answered once it is stored. Its run continues.
     expect((await fetch(`${url}/slow`, { method: "POST" })).status).toBe(200);
     goOn.tell();
     await starting;
-    // By the end of this request, every run that the start resumed has begun.
+    // At the end of this request, every resumed run has begun.
     await fetch(`${url}/quick`, { method: "POST" });
     end.tell();
     expect(runs).toEqual(["/slow", "/quick"]);

@@ -3,7 +3,7 @@ import { dataOf } from "../support/api.ts";
 import type { JsonObject } from "../../src/domain/text/json.ts";
 import { type DeployedSource, TestServer } from "../support/runtime.ts";
 
-/** Returns the slug of the source on the second server. */
+/** Returns the slug on the second server. */
 async function transferred(from: DeployedSource, to: TestServer): Promise<string> {
   const exported = dataOf(await from.server.api.get(`${from.path}/export?state=true&secrets=true`));
   const { slug } = dataOf(await to.api.post("/v1/sources/import", exported));
@@ -24,7 +24,7 @@ describe("a source on another server", () => {
     const slug = await transferred(source, second);
     expect(await runThere(second, slug, { id: 5 })).toMatchObject({ event_count: 0 });
     expect(await runThere(second, slug, { id: 6 })).toMatchObject({ event_count: 2 });
-    // A transfer also overwrites an existing source.
+    // Overwrites the existing source.
     await source.run({ id: 7 });
     expect(await runThere(second, await transferred(source, second), { id: 7 })).toMatchObject({ event_count: 0 });
   });

@@ -12,7 +12,7 @@ async function answer(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-/** An update whose new code loads when the gate opens. */
+/** The new code loads when the gate opens. */
 async function whileLoading({ hooks = "", nextHooks = "" } = {}) {
   const clock = new FakeClock(Date.now());
   const server = await TestServer.inMemory({}, clock);
@@ -225,7 +225,7 @@ describe("an update", () => {
     });
     const other = code(`${limits(20)}, mode: { type: "string", options: ["p", "q"], default: "q" }, timer: ${schedule.replace("900", "60")}`);
     expect((await source.update({ component_code: other }))["configured_props"]).toMatchObject({ a: 20, b: 5, mode: "q", timer: { interval_seconds: 900 } });
-    // Without a default, the source keeps its value.
+    // Without a default, the value stays.
     const without = code('a: "integer", b: "integer"');
     expect((await source.update({ component_code: without }))["configured_props"]).toEqual({ a: 20, b: 5 });
   });
@@ -247,7 +247,7 @@ describe("an update", () => {
     expect(source.record["configured_props"]).toEqual({ list: "a" });
     expect((await source.update({ env: { FIRST: "b" } }))["configured_props"]).toEqual({ list: "a" });
     expect((await source.update({ name: "Renamed", active: false, configured_props: {} }))["configured_props"]).toEqual({ list: "a" });
-    // The value is still a default, so the default of new code replaces it.
+    // The value was a default, so the new code's default replaces it.
     expect((await source.update({ component_code: code.replace('?? "a"', '?? "c"'), env: { FIRST: "d" } }))["configured_props"]).toEqual({ list: "d" });
   });
 
@@ -302,7 +302,7 @@ describe("an update", () => {
     const gate = await Gate.open();
     const updating = source.update({ component_code: version(2, `hooks: { async activate() { await fetch("${gate.url}"); this.db.set("activated", 2); } },`) });
     await gate.reached;
-    // The process of another, idle source still ends in time.
+    // An idle source's process still ends in time.
     await server.deploy(version(9));
     const processes = async (): Promise<unknown> => dataOf(await server.api.get("/v1/status"))["processes"];
     await expect.poll(processes).toBe(2);

@@ -94,7 +94,7 @@ describe("the versions of a source", () => {
       code: "PD_BAD_PROPS",
       message: expect.stringContaining("size is required"),
     });
-    // The same for a value that is removed together with its prop, or after it.
+    // The same for a value that is removed with its prop, or after it.
     const modes = `export default { name: "m", version: "1", props: { mode: { type: "string", reloadProps: true } }, async additionalProps() { return this.mode === "a" ? { key: { type: "string", optional: true } } : {}; }, run() {} };`;
     const other = await server.deploy(modes, { props: { mode: "a", key: "hush" } });
     const values = async () => (await server.client.sources.get(other.id)).configured_props;

@@ -5,7 +5,7 @@ import { codeStep, deployWorkflow, exportsOf, pythonWorkflow, workflowOf } from 
 const HEAP = `import v8 from "node:v8"; ${codeStep("return Math.round(v8.getHeapStatistics().heap_size_limit / 2 ** 20);")}`;
 const NATIVE = `export default defineComponent({ async run() { try { process.dlopen({ exports: {} }, "/nowhere.node"); } catch (error) { return error.code; } } });`;
 const ENDLESS = codeStep("await new Promise(() => {});");
-/** Node's error code for native code that may not load. */
+/** Native code may not load. */
 const REFUSED = "ERR_DLOPEN_DISABLED";
 
 describe("limits that whoever deploys a workflow gives it", () => {

@@ -92,7 +92,7 @@ describe("the edit that mends", () => {
     await workflow.update({
       files: files(loads, `{{(async () => { try { await fetch("${party.url}/evaluate"); } catch (error) { return String(error.cause ?? error); } })()}}`),
     });
-    // Deploying loads the code, which may send a request.
+    // Deploying loads the code.
     await eventually(async () => party.asked.some((one) => one.includes("/load")));
     const before = party.asked.length;
     const [tried] = listOf(await server.api.post(`${workflow.path}/rehearse`));

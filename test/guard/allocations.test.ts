@@ -1,7 +1,4 @@
-/**
- * V8 counts allocations and object shapes in a separate process, so the result does not depend on the machine's speed. A
- * change that raises a figure needs a reason.
- */
+/** V8 counts allocations and object shapes in a separate process, independent of the machine's speed. A change that raises a figure needs a reason. */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -9,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 const SRC = join(import.meta.dirname, "..", "..", "src");
 
-/** Handles one request after another, from the pipe to the writer's thread. */
+/** One request after another, from the pipe to the writer's thread. */
 const PROGRAM = `
 import { ComponentHost } from "${SRC}/sandbox/child/component/component-host.ts";
 import { readToHost } from "${SRC}/sandbox/channel/read-message.ts";
@@ -80,7 +77,7 @@ describe("a request", () => {
       write: false,
     });
     const code = `globalThis.haveSameMap = new Function("a", "b", "return %HaveSameMap(a, b)");\n${outputFiles[0]?.text ?? ""}`;
-    // New objects have 1 MB, so each scavenge counts as 1 MB.
+    // Each scavenge counts as 1 MB, the space for new objects.
     const flags = ["--allow-natives-syntax", "--max-semi-space-size=1", "--min-semi-space-size=1", "--no-warnings", "--input-type=module"];
     const { scavenges, same } = JSON.parse(execFileSync(process.execPath, [...flags, "-"], { input: code, encoding: "utf8" }));
     expect(same).toEqual([true, true, true, true]);

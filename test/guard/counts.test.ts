@@ -1,4 +1,4 @@
-/** Limits the cost of a request and of a start. Counts are the same on every machine. A change that raises one needs a reason. */
+/** The cost of a request and of a start, the same on every machine. A change that raises one needs a reason. */
 import { readFile, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -166,7 +166,6 @@ describe("what each process of a component has in memory at most", () => {
 
 const DIST = join(dirname(PD), "..", "dist");
 
-/** The built file of a command. */
 async function chunkOf(command: string): Promise<string> {
   const name = (await readdir(DIST)).find((file) => new RegExp(`^${command}-[A-Z0-9]{8}\\.js$`).test(file));
   return join(DIST, name ?? `${command}.js`);
@@ -176,7 +175,7 @@ function sizeOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
-/** Returns the texts of a built file and of all files that it imports at its start. */
+/** Includes all files that it imports at its start. */
 async function filesOf(path: string, seen = new Set<string>()): Promise<string[]> {
   if (seen.has(path)) return [];
   seen.add(path);

@@ -10,7 +10,7 @@ function filesBelow(folder: string, pattern: RegExp): string[] {
     .map((path) => join(folder, path));
 }
 
-/** Names of Markdown files that a comment or a guide may mention though the repository does not have them: users write them. */
+/** Users write these Markdown files, so a comment or guide may mention them. */
 const OF_USERS = new Set(["README.md"]);
 
 it("comments and guides name no document that the repository does not have", () => {

@@ -8,7 +8,7 @@ import { FakeRegistry } from "../support/registry.ts";
 import { PUBLISHED } from "../support/published.ts";
 import { eventually } from "../support/runtime.ts";
 
-/** Later versions of packages must not change the result. */
+/** Later versions must not change the result. */
 const THEN = { npm_config_before: "2026-10-01" };
 
 async function folderOfAll(home: PdHome): Promise<void> {
@@ -105,7 +105,7 @@ describe("pd doctor --registry", () => {
 
   it("finds that every published component of the packages in the tests can be deployed", { timeout: 900_000 }, async () => {
     const home = await PdHome.make(THEN);
-    // The next test run reuses the installed packages.
+    // The next test run reuses the packages.
     const packages = ["--home", join(PUBLISHED, "..", "packages")];
     const { stdout, stderr } = await home.pd("doctor", "--registry", PUBLISHED, ...packages, "--allow-addons", "true", "--json");
     const report: { total: number; results: CheckResult[] } = JSON.parse(stdout);

@@ -40,7 +40,7 @@ describe("the code blocks of", () => {
     await dev.stop();
     const [search, deploy] = guide.next("sh").trim().split("\n");
     expect((await guide.home.pd(...(search ?? "").split(" ").slice(1))).stdout).toContain("gitlab-new-issue");
-    // The test has no terminal to ask for an account.
+    // Nothing can ask for an account here.
     expect(await guide.home.pd(...(deploy ?? "").split(" ").slice(1))).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("needs an account of gitlab"),
@@ -51,7 +51,7 @@ describe("the code blocks of", () => {
   it("docs/accounts.md", async () => {
     const guide = await Guide.open("docs/accounts.md");
     expect(await guide.runs()).toMatchObject({ code: 0, stdout: expect.stringContaining('{"length":15}') });
-    // Only github.com answers these commands. Their flags are checked below.
+    // Only github.com answers these. Their flags are checked below.
     expect(guide.shown().map(({ command }) => command.split(" --")[0])).toEqual(["pd accounts connect github", "pd deploy github-new-repository"]);
   });
 
@@ -120,7 +120,7 @@ describe("the code blocks of", () => {
     const guide = await Guide.open("docs/leaving-pipedream.md");
     const { home } = guide;
     expect(guide.next("sh")).toContain("git clone");
-    // The guide's step saves the data stores, and its result can be imported.
+    // Saves the data stores. The result can be imported.
     const saving = guide.next("js");
     await home.file("save/workflow.yaml", "name: Save\nsteps:\n- namespace: save\n  uses: ./save/entry.mjs\n  props: { first: orders }\n");
     await home.file("save/save/entry.mjs", saving);
@@ -197,7 +197,7 @@ describe("the code blocks of", () => {
 
   it("docs/testing.md", async () => {
     const guide = await Guide.open("docs/testing.md");
-    // The sandbox: in this process, fakes of third parties and of the time would affect other tests.
+    // In this process, fakes of third parties and of the time would affect other tests.
     onTestFinished(() => testing.closeAll());
     const { home } = guide;
     await home.file("first/orders.ts", guide.next("ts"));

@@ -23,7 +23,6 @@ fs.writeFileSync("found.json", JSON.stringify({
   program: look(() => execFileSync("sh", ["-c", "echo started"])),
 }));`;
 
-/** Sets a home with a token for the registry until the test ends. */
 async function withHome(registry: FakeRegistry): Promise<string> {
   const home = await temporaryFolder();
   await writeFile(

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { TestServer } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
 
-/** Most users have their home outside /tmp. */
+/** Most homes are outside /tmp. */
 async function homeElsewhere(): Promise<string> {
   const home = await mkdtemp(join("/var/tmp", "headwater-test-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));

@@ -17,7 +17,7 @@ const COMPONENT = `export default {
 };
 `;
 
-/** Counts a hard-linked file once. */
+/** Hard links count once. */
 async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });
   const found = await Promise.all(files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))));
@@ -38,7 +38,7 @@ it("is set up and runs a file by one command, small and with few packages, from 
   const cache = join(folder, "npm-cache");
   const env = { ...process.env, npm_config_cache: cache, PD_HOME: join(folder, "home"), PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never" };
   const words = ["exec", "--yes", "--package", join(folder, filename), "--", "headwater"];
-  // npm compiles SQLite when it cannot download a binary.
+  // npm compiles SQLite without a downloaded binary.
   expect(spawnSync("npm", [...words, "--version"], { cwd: folder, env, encoding: "utf8", timeout: 900_000 })).toMatchObject({ status: 0 });
   const session = spawn("npm", [...words, "dev", "orders.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
   onTestFinished(() => void (session.pid !== undefined && process.kill(-session.pid, "SIGINT")));

@@ -69,7 +69,7 @@ describe("packages", () => {
     await registry.publish("headwater-moving", "1.2.0");
     for (const source of [latest, plain]) await source.update({ configured_props: { a: "other" } });
     expect([(await latest.run())["returned"], (await plain.run())["returned"]]).toEqual(["1.2.0", "1.0.0"]);
-    // An update without new code or values keeps the installed package.
+    // The installed package stays.
     await registry.publish("headwater-moving", "1.3.0");
     await latest.update({ configured_props: {}, name: "renamed" });
     expect((await latest.run())["returned"]).toBe("1.2.0");
@@ -232,7 +232,7 @@ describe("packages", () => {
   it("that were fetched for another set come from the cache while the registry cannot be reached, and the refusal is told at once", async () => {
     const server = await TestServer.start();
     await server.deploy(`import ms from "ms@2.1.3"; import odd from "is-odd@3.0.1"; ${using("is-number@7.0.0")}`);
-    // Uses a proxy that does not answer. npm's cache is keyed by the registry's URL, which stays the same.
+    // No proxy answers here. npm's cache depends on the registry's URL, which stays the same.
     for (const name of ["npm_config_proxy", "npm_config_https_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"])
       vi.stubEnv(name, "http://127.0.0.1:9");
     onTestFinished(() => void vi.unstubAllEnvs());

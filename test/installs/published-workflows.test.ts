@@ -6,7 +6,7 @@ import { TestServer } from "../support/runtime.ts";
 import { Upstream } from "../support/upstream.ts";
 import { deployWorkflow, exportsOf } from "../support/workflows.ts";
 
-/** Exactly as the hosted platform's Git sync writes it. */
+/** Exactly as Git sync writes it. */
 const EXPORTED = {
   "workflow.yaml": `org_id: o_XXXXXX
 schema: workflow/2022.04

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Resources of a process, its descendants and its folder. */
 export interface Footprint {
-  /** Proportional share (PSS): shared memory counts once. */
+  /** Proportional (PSS): shared memory counts once. */
   readonly memoryMb: number;
   readonly files: number;
   readonly processes: number;
@@ -15,7 +15,7 @@ export interface Footprint {
 
 const LOOK_EVERY_MS = 2000;
 
-/** Returns the footprint once it has not shrunk for `quietMs`, because the program cleans up in the background. */
+/** Once it has not shrunk for `quietMs`: the program cleans up in the background. */
 export async function settledFootprint(pid: number, folder: string, quietMs: number): Promise<Footprint> {
   let last = footprint(pid, folder);
   let least = last;
@@ -62,14 +62,13 @@ function diskOf(path: string): { bytes: number; entries: number } {
     const stat = statSync(join(path, name), { throwIfNoEntry: false });
     if (stat === undefined) continue;
     const inner = stat.isDirectory() ? diskOf(join(path, name)) : { bytes: 0, entries: 0 };
-    // SQLite never shrinks its log. Its size shows how busy the machine was, not a leak.
+    // SQLite never shrinks its log, whose size shows the load and no leak.
     if (!name.endsWith("-wal")) total.bytes += stat.blocks * 512 + inner.bytes;
     total.entries += 1 + inner.entries;
   }
   return total;
 }
 
-/** The process or folder may be gone. */
 function namesIn(path: string): string[] {
   try {
     return readdirSync(path);

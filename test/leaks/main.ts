@@ -1,5 +1,5 @@
 /**
- * Fails when the footprint of repeated operations grows. Exit codes: 1 for growth, 2 for an unknown name.
+ * Fails when repeated operations enlarge the footprint. Exit codes: 1 for growth, 2 for an unknown name.
  * npm run leaks -- [names] [--scale 0.01]
  */
 import { resolve } from "node:path";
@@ -8,7 +8,7 @@ import { type Footprint, settledFootprint } from "./footprint.ts";
 import { REPEATED, type Repetition } from "./repetitions.ts";
 
 const SHARES = [0.01, 0.1, 1];
-/** From 10 % to 100 %, a figure may grow to `GROWTH` times its value plus `SLACK`. The slack covers chance, such as garbage that is not collected yet. */
+/** From 10 % to 100 %, a figure may grow to `GROWTH` times its value plus `SLACK`, for chance such as uncollected garbage. */
 const GROWTH = 1.1;
 const SLACK: Footprint = { memoryMb: 35, files: 6, processes: 2, threads: 8, diskMb: 4, entries: 12 };
 

@@ -7,7 +7,7 @@ export interface Program {
   readonly pid: number;
   readonly folder: string;
   printed(): string;
-  /** Throws when the status is not 2xx. */
+  /** Throws unless the status is 2xx. */
   call(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }

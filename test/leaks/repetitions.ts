@@ -7,7 +7,7 @@ import { type Program, recordOf, startProgram } from "./program.ts";
 
 export interface Repetition {
   readonly times: number;
-  /** Background cleanup has ended when nothing shrinks for this long. */
+  /** Cleanup has ended when nothing shrinks for this long. */
   readonly quietMs: number;
   readonly begin: (root: string) => Promise<Begun>;
 }
@@ -32,7 +32,7 @@ function answering(version: number): string {
   return `export default { name: "Saved", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ body: "${version}" }); } };\n`;
 }
 
-/** Each save is a version, kept as long as an invocation that ran on it. So only 100 invocations are kept. */
+/** A version is kept as long as its invocations, so only 100 are kept. */
 async function saves(root: string): Promise<Begun> {
   const folder = mkdtempSync(join(tmpdir(), "headwater-leaks-"));
   const path = join(folder, "saved.mjs");

@@ -220,7 +220,7 @@ describe("an agent of pd mcp", () => {
     const { home, env } = await shopHome();
     const child = home.spawn(["mcp"], { env });
     const told = collect(child, "stdout");
-    // The server exits before it has read all of stdin.
+    // The server exits before it has read all.
     child.stdin?.on("error", () => {});
     child.stdin?.write("what\n\n5\n");
     child.stdin?.write(line({ id: 1, method: "ping" }));

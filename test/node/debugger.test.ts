@@ -12,7 +12,7 @@ import { DebuggerClient } from "../support/debugger.ts";
 import { PdHome, collect } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 
-/** TypeScript, so that the compiled lines differ from the author's. `shout` is on line 8 + `above`. */
+/** In TypeScript, the compiled lines differ from the author's. `shout` is on line 8 + `above`. */
 const source = (word: string, above = 0): string => `import { twice } from "./lib.ts";
 interface Order { readonly amount: number }
 ${"// one line more\n".repeat(above)}export default {
@@ -59,7 +59,7 @@ async function answer(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-/** Returns the position in the author's files. */
+/** Returns a position in the author's files. */
 function placeOf(script: JsonObject, paused: JsonObject): string {
   const map = new TraceMap(Buffer.from(String(script["sourceMapURL"]).replace(/^.*base64,/, ""), "base64").toString());
   const { callFrames } = paused;
@@ -92,7 +92,7 @@ describe("pd dev --inspect", () => {
     await writeFile(session.path, source("was"));
     await client.next("Runtime.executionContextsCleared");
     const next = await scriptOf(client);
-    // An earlier call may still run on the old code, without a debugger.
+    // An earlier call may still run the old code, without a debugger.
     await eventually(async () => session.shown().includes("now runs version"));
     const second = answer(`${session.endpoint}?amount=4`);
     const again = await client.next("Debugger.paused");
@@ -116,7 +116,7 @@ describe("pd dev --inspect", () => {
     const lib = pathToFileURL(session.path.replace("orders.ts", "lib.ts")).href;
     await client.ask("Debugger.setBreakpointByUrl", { url: lib, lineNumber: 1 });
     await scriptOf(client);
-    // The lines of the bundle change, those of lib.ts do not.
+    // Lines of the bundle change, those of lib.ts do not.
     await writeFile(session.path, source("later", 12).replace("this.$emit", "debugger; this.$emit"));
     const script = await scriptOf(client);
     await eventually(async () => session.shown().includes("now runs version"));
@@ -238,7 +238,7 @@ describe("pd dev --inspect", () => {
     await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
     const answered = answer(session.endpoint);
     const paused = await client.next("Debugger.paused");
-    // Longer than the timeout of a run: a paused process does not use up its time.
+    // Longer than a run's timeout, which does not count pauses.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(await client.valueOf(paused, "doubled")).toBe(2);
     await client.ask("Debugger.resume");
@@ -357,7 +357,7 @@ describe("pd dev --inspect", () => {
     expect(await asked({ "sec-fetch-site": "cross-site" })).toBe(403);
     expect([await asked({}), await asked({ origin: "devtools://devtools" }), await asked({ "sec-fetch-site": "none" })]).toEqual([200, 200, 200]);
     expect((await fetch(`http://${host}/json/list`, { method: "POST" })).status).toBe(405);
-    // A webhook's answers can be read with any key, so it must not reach this port or the API.
+    // Any key can read a webhook's answers, so the webhook must not reach this port or the API.
     const api = new URL(String((await home.json("status"))["api_url"])).host;
     for (const url of [`http://${host}/json/list`, `http://localhost:${port}/json/list`, `http://${api}/v1/status`]) {
       const { id } = await home.json("webhooks", "create", url);
@@ -421,7 +421,7 @@ describe("a program of this machine that connects", () => {
     const rules: PeerRules = { isOfComponent: () => false, serverPid: -1, browserPids: new Set() };
     expect(await refusalOfPeer(socket, rules)).toBeUndefined();
     expect(await refusalOfPeer(socket, { ...rules, isOfComponent: (words) => words.length > 0 })).toContain("component");
-    // Refuses the server and its child processes, except a browser that it opened for a person.
+    // Refuses the server and its child processes, except browsers opened for a person.
     expect(await refusalOfPeer(socket, { ...rules, serverPid: process.pid })).toContain("The server and the programs");
     expect(await refusalOfPeer(socket, { ...rules, serverPid: process.ppid })).toContain("The server and the programs");
     expect(await refusalOfPeer(socket, { ...rules, serverPid: process.ppid, browserPids: new Set([process.pid]) })).toBeUndefined();

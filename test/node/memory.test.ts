@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { PdHome } from "../support/pd.ts";
 
-/** Later versions of Node use more memory from the start. */
+/** Later versions of Node use more memory. */
 const IS_NODE_20 = process.versions.node.startsWith("20.");
 const SPARE_KB = IS_NODE_20 ? 12_000 : 20_000;
 const SERVER_KB = IS_NODE_20 ? 37_000 : 55_000;
 
-/** Private memory of a process, kB. 0 when it has exited. */
+/** Private memory, kB. 0 when the process has exited. */
 async function ownMemory(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
   return Number(/^Pss_Anon:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0);
@@ -27,11 +27,11 @@ async function quickProcesses(home: string): Promise<number[]> {
 describe.runIf(process.platform === "linux")("an idle server", () => {
   it("comes down to 37 MB of its own, and its spare process has 12", async () => {
     const home = await PdHome.make();
-    // The first start creates the database and the compile cache.
+    // Creates the database and the compile cache.
     await home.up();
     await home.pd("down");
     const { child } = await home.up();
-    // The first process from a snapshot only tests the snapshot, and exits.
+    // The first process only tests the snapshot, and exits.
     const own = await eventually(async () => {
       const [pid, ...others] = await quickProcesses(home.home);
       const found = pid === undefined || others.length > 0 ? 0 : await ownMemory(pid);

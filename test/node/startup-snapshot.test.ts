@@ -57,7 +57,7 @@ async function commandsOfAll(): Promise<readonly string[]> {
   return Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
 }
 
-/** Everything that a component reaches in three steps from its globals and Node's modules, with its type. */
+/** What a component reaches in three steps from its globals and Node's modules, with types. */
 const REACHED = `(() => {
   const seen = new Set();
   const lines = [];
@@ -175,7 +175,7 @@ describe("a process that starts from a snapshot", () => {
     }
     await over;
     const compiled = (await readFile(logPath, "utf8")).split("\n").flatMap((line) => /^function,interpreter,.*,([^,]+)$/.exec(line)?.[1] ?? []);
-    // Each process compiles its start code and the component.
+    // Each process compiles its start and the component.
     expect(compiled).toEqual(expect.arrayContaining(["refuseLocalSockets", "run"]));
     expect(compiled.filter((name) => ["describeComponent", "buildInstance", "emitOf", "jsonText", "takePart", "#load", "#run"].includes(name))).toEqual([]);
   });
@@ -192,7 +192,7 @@ describe("a process that starts from a snapshot", () => {
 
   it("is not had when it starts and cannot load a component", async () => {
     const entry = join(await temporaryFolder(), "child.cjs");
-    // In a snapshot, code with import() must be compiled after the start.
+    // Code with import() must be compiled after the start.
     const text = await readFile(programFile("child.cjs"), "utf8");
     await writeFile(
       entry,
@@ -230,7 +230,7 @@ describe("a process that starts from a snapshot", () => {
     await runner.whenQuick;
     const [name] = (await readdir(join(folder, "run"))).filter((name) => existsSync(join(folder, "run", name, "child.blob")));
     await rm(join(folder, "run", name ?? "", "child.blob"));
-    // The spare process was started before the snapshot was deleted.
+    // The spare process is older than the deletion.
     expect([await valueOf(IS_QUICK), await valueOf(IS_QUICK)]).toEqual([true, false]);
     expect(warnings).toEqual([[expect.stringContaining("without a snapshot"), expect.anything()]]);
   });

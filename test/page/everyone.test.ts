@@ -71,7 +71,7 @@ async function workflowPaths(server: TestServer): Promise<Record<string, string>
 const WIDTHS = [360, 768, 1280, 2560];
 const SCHEMES = ["light", "dark"] as const;
 
-/** Screenshots for a person to look at. */
+/** Screenshots for a person. */
 const PICTURES = join(import.meta.dirname, "..", "..", "build", "pictures");
 
 describe.each(SCHEMES)("every view in %s", (colorScheme) => {

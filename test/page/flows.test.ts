@@ -45,7 +45,6 @@ async function editCode({ page, hand }: Setting): Promise<void> {
   await page.keyboard.insertText(SECOND);
   await page.keyboard.press("Control+s");
   await page.getByText("Saved: version 2 is running").waitFor();
-  // Leaves the editor.
   await page.keyboard.press("Escape");
 }
 

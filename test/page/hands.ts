@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** A way to operate the page. Every flow must work with each of them. */
+/** Every flow must work with each way to operate the page. */
 export interface Hand {
   press(target: Locator): Promise<void>;
   fill(target: Locator, text: string): Promise<void>;
@@ -31,7 +31,6 @@ export function keys(page: Page): Hand {
     await target.waitFor({ state: "attached" });
     for (let count = 0; count < MOST_TABS && !(await isFocused(target)); count++) await page.keyboard.press("Tab");
     expect(await isFocused(target)).toBe(true);
-    // The focus must be visible.
     const isSeen = (): Promise<unknown> =>
       page.evaluate(`(() => {
       const { activeElement } = document;

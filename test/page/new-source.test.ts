@@ -75,7 +75,7 @@ describe("a new source on the page", () => {
     const page = await openPage(server, "/sources?action=create&key=shop-new-order");
     const loads: string[] = [];
     page.on("request", (request) => request.method() === "POST" && loads.push(request.url()));
-    // A stranger may have written the URL, so the page asks before it loads code.
+    // A stranger may have written the URL, so the page asks first.
     await page.getByRole("heading", { name: "Load shop-new-order?" }).waitFor();
     await page.goto(`${server.apiUrl}/actions?key=shop-create-order`);
     await page.getByRole("heading", { name: "Load shop-create-order?" }).waitFor();

@@ -11,7 +11,7 @@ export async function openPage(server: TestServer, path = "/sources", options: P
   onTestFinished(() => expect(complaints).toEqual([]));
   const { ticket } = await server.client.page.ticket();
   await page.goto(`${server.apiUrl}${path}#ticket=${ticket}`);
-  // The page ignores keys before this part has loaded.
+  // Earlier, the page ignores keys.
   await page.locator("main .content, main .empty").first().waitFor();
   return page;
 }

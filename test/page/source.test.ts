@@ -55,7 +55,7 @@ describe("a source on the page", () => {
     const editor = page.getByRole("textbox", { name: "Code of orders.mjs" });
     await editor.click();
     await page.keyboard.press("Control+a");
-    // Typing over coloured text makes Chromium set an inline style, which the page's policy blocks.
+    // Typing over coloured text makes Chromium set an inline style, which the policy blocks.
     await page.keyboard.press("Delete");
     await page.keyboard.insertText("export default {");
     await page.keyboard.press("Control+s");
@@ -69,7 +69,7 @@ describe("a source on the page", () => {
     await page.keyboard.press("Control+s");
     await page.getByText("Saved: version 2 is running").waitFor();
     await page.getByText("version 2", { exact: true }).waitFor();
-    // The cursor is still in the editor, and the text is the saved one.
+    // The cursor and the saved text stay.
     await page.keyboard.press("Control+End");
     await page.keyboard.type("// and on");
     await page.getByText("// and on").waitFor();

@@ -57,7 +57,6 @@ describe("a fetched folder", () => {
       })
       .then(() => (isReplaced = true));
     await expect.poll(() => isFilled).toBe(true);
-    // The replacement waits for the reader.
     await new Promise((resolve) => setImmediate(resolve));
     expect([isReplaced, await text()]).toEqual([false, "one"]);
     finish();

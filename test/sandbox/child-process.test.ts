@@ -26,13 +26,12 @@ async function isAlive(pid: number): Promise<boolean> {
 }
 
 it("a process that is killed while it is being enclosed leaves nobody behind who waits for it", async () => {
-  // Like bubblewrap, starts a second process that waits for the first.
+  // Starts a second process, as bubblewrap does.
   const slow: Enclosure = {
     ...belt("test"),
     enclose: ({ env, ownFolder }) => ({ command: "bash", words: ["-c", "sleep 600 & echo $! > waiting; wait"], cwd: ownFolder, env, files: [], release() {} }),
   };
   const child = await ChildProcess.start(await settingsWith(slow), { name: "one" });
-  // The file exists before it has content.
   const waiting = await eventually(async () => Number(await readFile(join(child.folder, "own", "waiting"), "utf8").catch(() => "")) || undefined);
   expect(await isAlive(waiting)).toBe(true);
   child.kill();
@@ -84,7 +83,7 @@ it("a process that waits to be used warms up without a word: what goes wrong wit
 });
 
 describe("what packages want of Node", () => {
-  /** Starts each component in a process that has become idle. Returns whether http2 was loaded in it. */
+  /** Starts each component in an idle process. Returns whether http2 was loaded. */
   async function startedWith(settings: Awaited<ReturnType<typeof settingsWith>>, all: readonly { code?: string; packagesPath?: string }[]): Promise<unknown[]> {
     const runner = await ProcessRunner.start(settings);
     onTestFinished(() => runner[Symbol.asyncDispose]());

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TestServer } from "../support/runtime.ts";
 
-/** The value of an expression that throws is `error: <code>`. */
+/** An expression that throws has the value `error: <code>`. */
 async function valuesOf(place: string, expressions: Readonly<Record<string, string>>): Promise<unknown> {
   const home = await mkdtemp(join(place, "headwater-test-"));
   const server = await TestServer.start({ home });

@@ -118,7 +118,7 @@ describe("--component-network public", () => {
   it("never mixes connections up, also when a socket is used again before the first is there", async () => {
     const ports = [await listening(saying("A")), await listening(saying("B"))];
     let asked = 0;
-    // Each connection goes to the address of the API at that moment.
+    // Connections go to the API's address at that moment.
     const order = [0, 1, 0, 1, 0];
     const apiUrl = (): string => `http://127.0.0.1:${ports[order[asked++] ?? 0]}`;
     const body = `

@@ -93,7 +93,7 @@ describe("the reasons of an error", () => {
     expect(told(new AggregateError([new Error("first"), new Error("second", { cause: new Error("why") })], "all failed"))).toBe(
       "AggregateError: all failed. Caused by: Error: first. Caused by: Error: second. Caused by: Error: why",
     );
-    // fetch throws this when a host has two addresses.
+    // fetch throws this for a host with two addresses.
     const two = new AggregateError([new Error("connect ECONNREFUSED ::1:1"), new Error("connect ECONNREFUSED 127.0.0.1:1")]);
     expect(told(new TypeError("fetch failed", { cause: two }))).toBe(
       "TypeError: fetch failed. Caused by: Error: connect ECONNREFUSED ::1:1. Caused by: Error: connect ECONNREFUSED 127.0.0.1:1",

@@ -77,7 +77,7 @@ describe("what has cost too much", () => {
     const [stream, clock] = [new Slow(), new FakeClock(0)];
     const limit = new FlowLimit(clock);
     const pipe: MessagePipe<unknown, string> = new MessagePipe(stream, { ...deaf, message: () => pipe.charge(50_000_000) }, { limit });
-    // The limit is 64 MB at once, and 32 MB per second after that.
+    // 64 MB at once, then 32 MB per second.
     stream.emit("data", "1\n2\n3\n");
     for (const [at, isPaused] of [
       [1000, true],
@@ -97,7 +97,7 @@ describe("a write past the stream", () => {
   async function writing(): Promise<ReturnType<typeof spawn>> {
     const entry = join(import.meta.dirname, "..", "..", "src", "sandbox", "child", "node", "write-through.ts");
     const { outputFiles } = await build({ entryPoints: [entry], bundle: true, platform: "node", format: "cjs", write: false });
-    // Non-blocking, like the pipe of a component's process.
+    // Non-blocking, as in a component's process.
     const code = `${outputFiles[0]?.text ?? ""}; new (require("node:net").Socket)({ fd: 3 }); console.log(module.exports.writeThrough(3, Buffer.alloc(${SIZE}, "x"))); process.exit();`;
     const child = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit", "pipe"] });
     onTestFinished(() => void child.kill("SIGKILL"));

@@ -104,7 +104,7 @@ describe("a process that is killed before it is ready", () => {
 });
 
 describe("a process that waits to be used", () => {
-  /** Starts units at these times of a fake clock. Returns the number of processes. */
+  /** Starts units at these times. Returns the number of processes. */
   async function processesAfter(times: readonly number[], atLeast: number): Promise<number> {
     const folder = await temporaryFolder();
     const runFolder = join(folder, "run");
@@ -138,6 +138,6 @@ describe("a process that waits to be used", () => {
   });
 });
 
-// The other two combinations are in test/node.
+// test/node has the other two combinations.
 processRunnerContract({ sandboxUse: "wall", snapshotAfterMs: 0 });
 processRunnerContract({ sandboxUse: "belt" });

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { tryWall } from "../../src/sandbox/wall/wall.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-/** Puts a script in the place of bubblewrap. `noted` returns the pids it recorded. */
+/** A script in place of bubblewrap. `noted` returns the pids it recorded. */
 async function probed(lines: string) {
   const home = await temporaryFolder();
   const [program, notes] = [join(home, "bwrap"), join(home, "notes")];
@@ -17,7 +17,7 @@ async function probed(lines: string) {
   return { reason: "reason" in tried ? tried.reason : undefined, noted };
 }
 
-/** Is killed, but its child lives on and keeps the inherited files open. */
+/** Killed, but its child keeps the inherited files open. */
 const HALF_KILLED = 'sleep 600 & echo "$!" >> NOTES; kill -KILL $$';
 
 describe("whether the wall can be had", () => {

@@ -63,7 +63,7 @@ describe("the API", () => {
     const flow = String(dataOf(await server.api.post("/v1/accounts/oauth", oauth))["flow_id"]);
     const workflow = await deployWorkflow(server, FLOW);
     const [flowId, runId, otherRunId] = [workflow.id, String((await workflow.run())["id"]), String((await workflow.run())["id"])];
-    /** Runs in this order, so deletions come last. */
+    /** The order matters: deletions are last. */
     const asked: Readonly<Record<string, Asked>> = {
       "get /v1/components": { query: { limit: "5" } },
       "post /v1/components": { body: { component_code: CODE, component_path: "e.mjs", component_files: { "demo.app.mjs": APP } } },
@@ -374,7 +374,7 @@ describe("the API", () => {
     socket.write(`GET /sse/dc/${source.id}/emits HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.apiKey}\r\n\r\n`);
     await once(socket, "readable");
     for (let round = 0; round < 10; round++) await source.run();
-    // The reader gets only what was in flight, although the source emitted more.
+    // The reader gets only what was in flight.
     let text = "";
     socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     await eventually(async () => text.endsWith("\r\n0\r\n\r\n"));

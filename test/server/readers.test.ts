@@ -99,7 +99,7 @@ describe("a page", () => {
     const late = tickets.issue("key");
     clock.jumpTo(60_000);
     expect(() => tickets.redeem(late)).toThrow("is older than a minute");
-    // Many tickets of one key must not displace those of others.
+    // One key's tickets must not displace those of others.
     const [owners, first] = [tickets.issue("owner"), tickets.issue("reader")];
     const more = Array.from({ length: 500 }, () => tickets.issue("reader"));
     expect([tickets.redeem(owners), tickets.redeem(more.at(-1) ?? "")]).toEqual(["owner", "reader"]);

@@ -16,7 +16,7 @@ it("the key of a new home lies in the keyring of the session; without it the ser
   expect((await home.pd("status")).stdout).toMatch(/^Secret key: +keyring$/m);
   expect(await keyFile()).toMatch(/^\{"keyring":"\S+home [0-9a-f]{8}","home":"\S+home","note":"[^"]+"\}\n$/);
   await home.pd("secrets", "rotate");
-  // Later starts use code that V8 has already compiled.
+  // Later starts use compiled code.
   await eventually(async () => (await readdir(join(home.home, "compiled")).catch(() => [])).some((name) => name.startsWith("up-")));
   await killHard(first.child);
 

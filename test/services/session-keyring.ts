@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
 
-/** Starts a desktop session with an unlocked keyring. Returns its environment variables. */
+/** A desktop session with an unlocked keyring. Returns its variables. */
 export async function startKeyringSession(): Promise<Record<string, string>> {
   const folder = await temporaryFolder();
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_RUNTIME_DIR: folder };
   const bus = await started("dbus-daemon", ["--session", "--nofork", "--print-address=1"], env);
   const session = { ...env, DBUS_SESSION_BUS_ADDRESS: bus.said.trim() };
-  // Printed once it owns its name on the bus.
+  // Once it owns its name on the bus.
   const keyring = await started("gnome-keyring-daemon", ["--unlock", "--foreground", "--components=secrets", `--control-directory=${folder}`], session, "pw");
   if (!keyring.said.includes("GNOME_KEYRING_CONTROL")) throw new Error(`no keyring: ${keyring.said}`);
   return { DBUS_SESSION_BUS_ADDRESS: session.DBUS_SESSION_BUS_ADDRESS };

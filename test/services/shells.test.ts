@@ -41,7 +41,7 @@ describe("Tab, in a real shell, completes commands, sources, props and files:", 
     expect(pressed("pd backup ~/orders.m")).toMatch(/^backup \/.*orders\.mjs$/);
     expect(candidates("pd backup pro")).toBe("programs/");
     expect(candidates("pd backup od")).toBe("odd\\ name\\ \\$x.mjs");
-    // bash would execute these names if they were not inserted as text.
+    // bash would execute names that are not inserted as text.
     expect(pressed("pd stores show ")).toBe("stores show $(touch pwned) it's");
     expect(run("bash", "--norc", "-c", "ls").split("\n")).not.toContain("pwned");
   });
@@ -78,7 +78,7 @@ interface Pressing {
   readonly line: string;
 }
 
-/** Types a line, Tab and Enter in a shell. Returns the completed line. */
+/** Types a line, Tab and Enter. Returns the completed line. */
 function inTerminal(run: (shell: string, ...words: string[]) => string, { shell, setUp, line }: Pressing): string | undefined {
   const told = 'pd() { if [[ $1 == complete ]]; then command pd "$@"; else printf "%s\\n" "GOT":"$*:TOG"; fi }';
   const script = `zmodload zsh/zpty

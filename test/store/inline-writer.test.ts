@@ -25,7 +25,7 @@ interface Place {
   readonly inline: InlineWriter;
   readonly fence: number;
   readonly commits: (...ids: readonly string[]) => WriteRequest[];
-  /** Each call of now() adds the next of `steps` to `at`. */
+  /** Each now() adds the next of `steps` to `at`. */
   readonly clock: { at: number; steps: number[]; now(): number };
 }
 
@@ -164,7 +164,7 @@ describe("what writes on the server's own thread", () => {
     const payload = JSON.stringify("x".repeat(3000));
     for (let n = 0; n < 1500; n++) await store.commit(run(fence, "dc_a", `inv_${n}`, { events: [{ payload, channel: "" }] }));
     expect(await store.countEvents("dc_a")).toBe(1500);
-    // The log restarts at 16 MB, but a busy machine checkpoints late.
+    // The log restarts at 16 MB, but busy machines checkpoint late.
     expect((await stat(`${path}-wal`)).size).toBeLessThan(40 * 2 ** 20);
   });
 });
@@ -181,7 +181,7 @@ describe("a fence that counts no more", () => {
 });
 
 describe("a client of both", () => {
-  /** The fake thread waits for `batches` batches, refuses the first write and answers the rest. The inline writer records its requests in `asked`. */
+  /** The fake thread waits for `batches` batches, refuses the first write and answers the rest. `asked` has the inline writer's requests. */
   async function both(batches: number): Promise<{ client: WriterClient; asked: string[]; mayWrite: { inline: boolean } }> {
     const entry = join(await temporaryFolder(), "writer.mjs");
     await writeFile(

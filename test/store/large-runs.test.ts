@@ -1,4 +1,4 @@
-/** Large runs are written in parts. Others write in between, and half a run is never visible. */
+/** Large runs are written in parts. Others write in between, and see no half run. */
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
@@ -22,7 +22,7 @@ import { openStoreAt } from "../support/store.ts";
 import { listDue } from "../support/due.ts";
 
 const MANY = 3100;
-/** Later than the times of all other runs. */
+/** Later than all other runs. */
 const LARGE_AT = 5e14;
 
 function events(count: number): NewEvent[] {
@@ -44,7 +44,7 @@ async function place(): Promise<{ path: string; store: Store; fences: Readonly<R
   return { path, store, fences: { dc_a: await opened("dc_a"), dc_b: await opened("dc_b"), dc_c: await opened("dc_c") } };
 }
 
-/** A large run of which the first `parts` are written. */
+/** Returns a large run with its first `parts` written. */
 async function begun(parts = 2) {
   const { path, store, fences } = await place();
   const witness = new Witness(witnessPath(path));
@@ -70,7 +70,6 @@ function largeOf(fence: number, id: InvocationId): LargeWrite {
   return large;
 }
 
-/** Counts events of the first source, visible or not. */
 function rowsOf(path: string): number {
   const db = openDatabase(path, { timeoutMs: 1000 });
   try {
@@ -92,7 +91,6 @@ async function dueOf(store: Store): Promise<string[]> {
 }
 
 const BEFORE = ["dc_a 1", "dc_b 1"];
-/** Only the default channel. */
 const OF_LARGE = events(MANY)
   .filter(({ channel }) => channel === "")
   .map(({ payload }) => `dc_a ${payload}`);
@@ -321,14 +319,14 @@ describe("what cannot be removed of a large run, as on a full disk", () => {
 });
 
 describe("the writer's thread", () => {
-  /** Blocks the thread from writing until it has received all of `asks`. */
+  /** The thread cannot write until it has received all of `asks`. */
   async function together(path: string, ...asks: readonly (() => readonly Promise<unknown>[])[]): Promise<readonly PromiseSettledResult<unknown>[]> {
     const db = openDatabase(path, { timeoutMs: 1000 });
     db.exec("begin immediate");
     const asked: Promise<unknown>[] = [];
     for (const ask of asks) {
       asked.push(...ask());
-      // The client sends its requests at the end of a turn.
+      // For requests that are sent at the end of a turn.
       for (let turn = 0; turn < 1000; turn++) await new Promise(setImmediate);
     }
     db.exec("commit");

@@ -35,7 +35,6 @@ it("tells of a thread that ends in the middle, and does what comes after", async
 it("ends what goes on when it is closed, and begins nothing that waits", async () => {
   const maintenance = await client();
   const [running, waiting] = [maintenance.copy("wait"), maintenance.copy("a")].map((copy) => copy.catch(String));
-  // Lets the first copy start.
   await Promise.resolve();
   await maintenance.close();
   expect(await running).toContain("its thread has ended");

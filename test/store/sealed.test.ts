@@ -56,7 +56,7 @@ async function openSealed(folder: string, given: VaultGiven = {}) {
   return openAsServer(clear, folder, given);
 }
 
-/** A keyring that fails once at step `failsAt`, before or after the action. */
+/** Fails once at step `failsAt`, before or after the action. */
 class MemoryKeyring implements Keyring {
   readonly entries = new Map<string, string>();
   isLocked = false;
@@ -125,7 +125,6 @@ async function readBack(store: Store): Promise<unknown[]> {
   ];
 }
 
-/** Returns the files that contain the secret in plain text. */
 async function leaks(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "latin1")));
@@ -219,7 +218,7 @@ describe("the sealed store", () => {
     expect(await readBack(store)).toEqual([planted, planted, webhook, registry]);
     const second: { keys: string[] } = JSON.parse(await readFile(keyFile, "utf8"));
     expect([second.keys.length, first.includes(second.keys[0] ?? "")]).toEqual([1, false]);
-    // Simulates an interrupted rotation: only the webhook has the newer key.
+    // An interrupted rotation: only the webhook has the newer key.
     const vault = await vaultOf(folder);
     await vault.rotate();
     const clear = await openClear(folder);
@@ -262,7 +261,7 @@ describe("the sealed store", () => {
     const earlierKeys = await keysNow();
     await store.rotateSecrets();
     await store.close();
-    // Only one old secret of a webhook has the earlier key.
+    // Only one old secret has the earlier key.
     const clear = await openClear(folder);
     const [before] = await clear.listWebhooks();
     const left = { secret: earlier.seal("left", "webhook wh_1"), until: 9e15 };
@@ -272,7 +271,7 @@ describe("the sealed store", () => {
     const again = await openSealed(folder);
     expect([(await keysNow()).length, (await again.getWebhook("wh_1"))?.oldSecrets]).toEqual([1, [{ secret: "left", until: 9e15 }]]);
     await again.close();
-    // Simulates an interruption before the key was removed.
+    // Simulates an interruption before the key's removal.
     await addKeys(earlierKeys);
     await openSealed(folder);
     expect(await keysNow()).toHaveLength(1);
@@ -316,7 +315,7 @@ describe("the sealed store", () => {
     await clear.close();
     const again = await openSealed(folder);
     const [moved, own] = await Promise.all(["dc_b", "dc_a"].map((id) => again.getSource(id)));
-    // Listing opens no secrets, so an unreadable one does not affect other sources.
+    // Listing opens no secrets, so an unreadable one affects no other source.
     expect([(await again.listSources()).length, own?.source.configured]).toEqual([2, planted.configured]);
     expect(() => moved?.source.configured).toThrow(/values of dc_b: it was changed, or copied/);
     await again.close();
@@ -325,7 +324,7 @@ describe("the sealed store", () => {
       code: "PD_SECRET_KEY_WRONG",
       message: expect.stringMatching(/they are sealed with key \w{8}, and this server has no key/),
     });
-    // A missing key is not replaced, because a new one would look like the right one.
+    // A new key would look like the right one.
     expect(await readdir(folder)).not.toContain("secret-key");
     await writeFile(join(folder, "secret-key"), "{}");
     await expect(openSealed(folder)).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
@@ -374,7 +373,7 @@ describe("the sealed store", () => {
     const again = await openSealed(folder);
     expect(await again.getWebhook("wh_1")).toEqual(webhook);
     await expect(again.getSource("dc_a").then((found) => found?.source.env)).rejects.toThrow();
-    // The old key is kept, so the secret can be repaired.
+    // The old key is kept, so that the secret can be repaired.
     expect(await again.rotateSecrets()).toBe(1);
     await again.close();
     changeByHand(folder, "env = '{}'");
@@ -421,7 +420,7 @@ describe("the sealed store", () => {
     expect([await readBack(moved), keyring.entries.size, (await keyFile()).includes(key)]).toEqual([[planted, planted, webhook, registry], 0, true]);
     await moved.close();
     keyring.isLocked = true;
-    // The key stays in its place unless a setting moves it.
+    // Only a setting moves the key.
     await (await openSealed(folder, { use: "auto", keyring })).close();
     await expect(openSealed(folder, { use: "always", keyring })).rejects.toMatchObject({ code: "PD_KEYRING_UNUSABLE" });
     expect((await keyFile()).includes(key)).toBe(true);

@@ -103,7 +103,7 @@ describe("the SQLite store", () => {
     onTestFinished(() => db.close());
     db.exec("delete from identity; create trigger full before insert on identity begin select raise(abort, 'the disk is full'); end");
     await expect(openAt(path)).rejects.toMatchObject({ message: "the disk is full" });
-    // SQLite allows this only when no other connection is open.
+    // SQLite requires that no other connection is open.
     expect(db.pragma("journal_mode = delete")).toBe("delete");
   });
 

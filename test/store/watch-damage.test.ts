@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/home.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Watches a database that is large enough for checks in the background. `reply` is the code of each check's reply. */
+/** Large enough for checks in the background. `reply`: code of each check's reply. */
 async function watch(reply: string) {
   const folder = await temporaryFolder();
   const [path, entry] = [join(folder, "headwater.db"), join(folder, "maintenance.cjs")];

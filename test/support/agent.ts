@@ -24,7 +24,7 @@ export class Agent {
   static async overHttp(url: string, key: string): Promise<Agent> {
     const client = new Client({ name: "test", version: "1" });
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${key}` } } });
-    // The library's transport type does not match its own interface under exactOptionalPropertyTypes.
+    // Under exactOptionalPropertyTypes, the library's transport does not match its own interface.
     const connect: (transport: any) => Promise<void> = (given) => client.connect(given);
     await connect(transport);
     onTestFinished(() => client.close());

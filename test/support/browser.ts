@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { onTestFinished } from "vitest";
 
-/** Background connections would fill the log of a machine without network. */
+/** Without a network, background connections fill the log. */
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -26,14 +26,14 @@ export async function closeBrowser(): Promise<void> {
 
 export interface Window {
   readonly page: Page;
-  /** Errors of the page, including violations of its content security policy. */
+  /** Errors of the page, and violations of its content security policy. */
   readonly complaints: string[];
 }
 
 export async function openWindow(options: BrowserContextOptions = {}): Promise<Window> {
   const context = await (await sharedBrowser()).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
   onTestFinished(() => context.close());
-  // Long enough for a busy machine. Only a page that hangs reaches it.
+  // For busy machines. Only a hanging page reaches it.
   context.setDefaultTimeout(120_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();

@@ -15,10 +15,9 @@ interface Operation {
 }
 
 const ajv = new Ajv2020({ strict: false });
-/** Shared by all servers of this process. */
 let operations: Promise<readonly Operation[]> | undefined;
 
-/** Throws when an answer does not match the OpenAPI document. */
+/** Throws when an answer violates the OpenAPI document. */
 export class CheckedClient extends ApiClient {
   override get(path: string): Promise<JsonObject> {
     return this.#checked("get", path, super.get(path));
@@ -40,7 +39,7 @@ export class CheckedClient extends ApiClient {
     const value = await answer;
     operations ??= super.get("/v1/openapi.json").then(operationsOf);
     const [plain = "", query = ""] = path.split("?");
-    // With include or exclude, an answer has only the chosen members.
+    // The answer then has only the chosen members.
     if (/(^|&)(include|exclude)=/.test(query)) return value;
     const operation = (await operations).find((one) => one.method === method && one.path.test(plain));
     if (operation?.isRight(value) === false)
@@ -49,7 +48,7 @@ export class CheckedClient extends ApiClient {
   }
 }
 
-/** Paths without parameters come first, as in the router. */
+/** As in the router, paths without parameters first. */
 function operationsOf(document: JsonObject): readonly Operation[] {
   const paths = document["paths"] as unknown as Documented;
   const found = Object.entries(paths).flatMap(([path, methods]) =>

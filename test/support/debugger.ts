@@ -34,7 +34,6 @@ export class DebuggerClient {
     });
   }
 
-  /** Waits for a matching event and removes it from `said`. */
   async next(method: string, fits: (params: JsonObject) => boolean = () => true): Promise<JsonObject> {
     let found: JsonObject | undefined;
     await eventually(async () => {

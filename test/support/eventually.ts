@@ -1,4 +1,4 @@
-/** Polls until `look` returns a value. Throws after two minutes, which is enough for a heavily loaded machine. */
+/** Throws after two minutes, enough for a loaded machine. */
 export async function eventually<Value>(look: () => Promise<Value | undefined | false>): Promise<Value> {
   const started = performance.now();
   for (;;) {

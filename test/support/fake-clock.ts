@@ -40,7 +40,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Moves the time. Wakes sleepers in order and lets each work. */
+  /** Wakes sleepers in order, and lets each work. */
   async setTo(at: number): Promise<void> {
     await settled();
     for (;;) {
@@ -54,7 +54,7 @@ export class FakeClock implements Clock {
     await settled();
   }
 
-  /** Moves the time without waking sleepers. */
+  /** Does not wake sleepers. */
   jumpTo(at: number): void {
     this.#now = at;
   }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { startHttpServer } from "./http-server.ts";
 
-/** A server that holds requests until `release`. */
+/** Holds requests until `release`. */
 export class Gate {
   readonly url: string;
   readonly reached: Promise<void>;

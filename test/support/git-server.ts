@@ -6,7 +6,6 @@ export function startGitServer(folder: string, login: string): Promise<string> {
   return startHttpServer((request, response) => void serve(request, response, { folder, login }));
 }
 
-/** Runs Git's own CGI program. */
 async function serve(request: IncomingMessage, response: ServerResponse, { folder, login }: { folder: string; login: string }): Promise<void> {
   if (request.headers.authorization !== `Basic ${Buffer.from(login).toString("base64")}`)
     return void response.writeHead(401, { "www-authenticate": "Basic" }).end();

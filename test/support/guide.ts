@@ -19,7 +19,7 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** Runs the code blocks of a guide in order, in one folder. A passing test must have used them all. */
+/** Runs a guide's code blocks in order, in one folder. The test must use all of them. */
 export class Guide {
   readonly home: PdHome;
   readonly #blocks: readonly Block[];
@@ -48,7 +48,6 @@ export class Guide {
     return block?.text ?? "";
   }
 
-  /** `changed` adapts the block to the test. */
   async runs(language = "sh", changed: (text: string) => string = (text) => text): Promise<Ran> {
     const child = this.#shell(changed(this.next(language)));
     child.stdin?.end();
@@ -57,7 +56,7 @@ export class Guide {
     return { code, stdout: stdout(), stderr: stderr() };
   }
 
-  /** Waits for `told` in the output of a block that keeps running. It stops with the test. */
+  /** Waits for `told` in the output. The block stops with the test. */
   async begins(told: string, changed: (text: string) => string = (text) => text): Promise<{ shown: () => string; stop: () => Promise<void> }> {
     const child = this.#shell(changed(this.next("sh")));
     let text = "";
@@ -72,7 +71,7 @@ export class Guide {
     return { shown, stop };
   }
 
-  /** Returns the block's commands with patterns of their output. `…` matches anything. */
+  /** Commands with patterns of their output. `…` matches anything. */
   shown(): readonly { readonly command: string; readonly output: RegExp }[] {
     const parts = this.next("console").split(/^\$ /m).slice(1);
     return parts.map((part) => {
@@ -82,19 +81,19 @@ export class Guide {
   }
 
   #shell(script: string): ChildProcess {
-    // exec replaces the shell, so that a signal reaches the program.
+    // exec lets a signal reach the program.
     const text = script.trim().replace(/(^|&& )(pd|node bin\/pd\.cjs) dev (.*)$/m, "$1exec $2 dev $3");
     return this.home.spawn([], { shell: `set -e; PATH="$PWD/programs:$PATH"; HOME="$PWD"\n${text}\nexit` });
   }
 }
 
-/** A block in a list is indented. */
+/** Blocks in lists are indented. */
 function blocksIn(markdown: string): readonly Block[] {
   const found = markdown.matchAll(/^( *)```([a-z]*)\n([^]*?)^ *```$/gm);
   return [...found].map(([, indent = "", language = "", text = ""]) => ({ language, text: text.replaceAll(new RegExp(`^${indent}`, "gm"), "") }));
 }
 
-/** Ids, ports, times and omitted parts match anything. */
+/** Loose for ids, ports, times and omitted parts. */
 function asPattern(lines: readonly string[]): RegExp {
   const loose = lines.map((line) =>
     line

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "headwater-test-"));
-  // An exiting process may still write into it.
+  // Exiting processes may still write into it.
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }

@@ -43,7 +43,7 @@ const COMPONENT = {
   updated_at: 1588866900,
 };
 
-/** A source in the format of 2020, listed only by the workspace. */
+/** This source has the format of 2020. Only the workspace lists it. */
 const SHARED_SOURCE = {
   ...SOURCE,
   id: "dc_old123",
@@ -66,7 +66,7 @@ const SUMMARY = {
   metadata: { emit_id: "1ktF96gAMsLqdYSRWYL9KFS5QqW", name: "", emitter_id: "dc_abc123", id: "7" },
 };
 
-/** A workflow in the format of `GET /v1/workflows/{id}`: no envelope, with code and values of the steps. */
+/** `GET /v1/workflows/{id}` answers without an envelope, and with code and values of the steps. */
 const WORKFLOW = {
   triggers: [
     { id: "hi_Abc1234", owner_id: "o_abc1234", custom_response: true, configured_props: {}, active: true },
@@ -89,7 +89,7 @@ const WORKFLOW = {
   ],
 };
 
-/** A fake of the hosted platform that serves only documented endpoints. */
+/** Serves only documented endpoints. */
 export async function startHosted(): Promise<string> {
   const answers: Readonly<Record<string, unknown>> = {
     "/v1/users/me": { data: { id: "u_abc123", username: "me", email: "me@example.com", orgs: [] } },

@@ -22,7 +22,6 @@ export class InProcessServer {
     this.#variables = variables;
   }
 
-  /** `log`: file descriptor of the log. */
   spawn(words: readonly string[], log: number): EventEmitter {
     const ended = new EventEmitter();
     this.#runtime = this.#start(words, log);
@@ -76,7 +75,6 @@ interface Place {
   readonly server: InProcessServer;
 }
 
-/** Runs a command with streams that are not terminals. */
 export async function runInProcess(given: readonly (string | { readonly input: string })[], { folder, variables, server }: Place): Promise<Result> {
   const words = given.filter((word) => typeof word === "string");
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -93,10 +91,10 @@ export async function runInProcess(given: readonly (string | { readonly input: s
     environment: { ...process.env, ...variables },
     spawnServer: (serverWords, log) => server.spawn(serverWords, log),
   }).finally(() => {
-    // Tests delete their folders, so the process must leave them.
+    // Tests delete their folders, in which the process must not stay.
     if (--inFlight === 0) process.chdir(ROOT);
   });
-  // Output is read no later than in the next turn.
+  // Output arrives by the next turn.
   await new Promise((resolve) => setImmediate(resolve));
   return { code, ...texts };
 }

@@ -4,16 +4,13 @@ import { join } from "node:path";
 
 const WITHIN_MS = 10_000;
 
-/**
- * Gives the tests their own temporary folder and default home. Fails the run when a test leaves a process or folder
- * behind, or starts a server on the default home.
- */
+/** Tests get their own temporary folder and default home. The run fails when one leaves a process or folder behind, or starts a server on the default home. */
 export default function watchLeftovers(): () => Promise<void> {
   const before = { TMPDIR: process.env["TMPDIR"], PD_HOME: process.env["PD_HOME"], [WATCHED]: process.env[WATCHED] };
-  // With several projects in one run, the first one checks for all.
+  // The first of several projects checks for all.
   if (before[WATCHED] !== undefined) return async () => {};
   const folder = mkdtempSync(join(tmpdir(), "hw-"));
-  // Database servers and attacked servers run as other users.
+  // Database and attacked servers run as other users.
   chmodSync(folder, 0o755);
   const home = join(folder, HOME);
   Object.assign(process.env, { TMPDIR: folder, PD_HOME: home, [WATCHED]: String(process.pid) });
@@ -30,7 +27,7 @@ export default function watchLeftovers(): () => Promise<void> {
     }
     rmSync(folder, { recursive: true, force: true });
     if (left.length === 0) return;
-    // vitest prints errors of a teardown, but still exits with 0.
+    // vitest prints a teardown's errors, but exits with 0.
     process.once("exit", () => (process.exitCode = 1));
     throw new Error(`The tests have left behind:\n  ${left.slice(0, 20).join("\n  ")}`);
   };
@@ -48,10 +45,10 @@ function leftovers(folder: string): readonly string[] {
 
 const WATCHED = "PD_TESTS_WATCHED_BY";
 const HOME = "default-home";
-/** Shared by all processes of a user. */
+/** All processes of a user share these. */
 const IGNORED = /^(node-compile-cache|v8-compile-cache|npm-|default-home$)/;
 
-/** Finds processes that have the folder in their arguments or environment. */
+/** Finds processes with the folder in their arguments or environment. */
 function processesWith(folder: string): readonly string[] {
   return (existsSync("/proc") ? readdirSync("/proc") : []).flatMap((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];

@@ -17,7 +17,7 @@ interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A home and the `pd` processes on it, which end with the test. */
+/** Its `pd` processes end with the test. */
 export class PdHome {
   readonly folder: string;
   readonly #running = new Set<ChildProcess>();
@@ -56,7 +56,7 @@ export class PdHome {
     return path;
   }
 
-  /** Runs `pd` and its server in the test's process. Other processes can reach that server. */
+  /** Runs `pd` and its server in this process. Other processes can reach the server. */
   static async inProcess(variables: Readonly<Record<string, string>> = {}): Promise<PdHome> {
     const home = new PdHome(await temporaryFolder(), variables);
     home.#server = new InProcessServer(home.#variables);
@@ -92,7 +92,6 @@ export class PdHome {
   }
 
   async upInProcess(): Promise<InProcess> {
-    // The first command that needs a server starts it.
     await this.json("list");
     const { api_url: url, endpoint_url: endpointUrl } = await this.json("status");
     const apiKey = (await readFile(join(this.home, "api-key"), "utf8")).trim();
@@ -153,7 +152,6 @@ export function collect(child: ChildProcess, stream: "stdout" | "stderr"): () =>
   return () => text;
 }
 
-/** Resolves once the output since this call satisfies `isEnough`. */
 export function untilOutput(child: ChildProcess, isEnough: (text: string) => boolean): Promise<string> {
   let text = "";
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Resolving these imports blocks on each pipe until a writer opens it. */
+/** Resolving blocks on each pipe until a writer opens it. */
 export const IMPORTS_UNDER_PIPES = 'import "./first/one.mjs"; import "./second/one.mjs";';
 
 export interface Pipes {
@@ -17,7 +17,7 @@ export function makePipes(folder: string): Pipes {
   return { first, second };
 }
 
-/** Returns whether a reader waits at the pipe. The check releases the reader. */
+/** Releases a waiting reader. */
 export async function isWaitedFor(pipe: string): Promise<boolean> {
   const opened = await open(pipe, constants.O_WRONLY | constants.O_NONBLOCK).catch(() => undefined);
   await opened?.close();

@@ -2,7 +2,6 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../src/domain/errors.ts";
 
-/** Pids of component processes, including spares. */
 export async function componentPids(home: string): Promise<number[]> {
   const folders = await readdir(join(home, "run"));
   const texts = await Promise.all(folders.map((name) => readFile(join(home, "run", name, "pid"), "utf8").catch(() => "")));

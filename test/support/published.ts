@@ -5,7 +5,7 @@ import { fetchPackage } from "../../src/registry/fetch-registry.ts";
 import { FetchedFolders } from "../../src/registry/fetched-folders.ts";
 import { silentLog } from "../../src/system/log.ts";
 
-/** Components by other authors, fetched once without their dependencies. */
+/** Components of other authors, fetched once without dependencies. */
 const PACKAGES: Readonly<Record<string, string>> = {
   aws: "1.1.1",
   docusign: "0.2.2",

@@ -12,11 +12,10 @@ export interface PythonPackage {
   readonly files: Readonly<Record<string, string>>;
   /** Requirements, as in `other>=1`. */
   readonly requires?: readonly string[];
-  /** Replaces the true metadata. */
   readonly metadata?: string;
 }
 
-/** Zips a folder with relative names, as in a wheel. */
+/** File names are relative, as in a wheel. */
 const ZIP =
   "import sys, zipfile, os\nwith zipfile.ZipFile(sys.argv[1], 'w') as out:\n    for root, _, names in os.walk('.'):\n        for name in names: out.write(os.path.join(root, name))";
 

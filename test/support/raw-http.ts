@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** Sends `text` and returns everything until the server closes the connection. `halfCloses` ends the client's side after the text. */
+/** Returns all until the server closes the connection. `halfCloses` ends the client's side after the text. */
 export function sayRaw(url: string, text: string, { halfCloses = false } = {}): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

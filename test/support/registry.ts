@@ -10,7 +10,6 @@ export class FakeRegistry {
   readonly #versions = new Map<string, Record<string, object>>();
   readonly #times = new Map<string, Record<string, string>>();
   readonly asked: string[] = [];
-  /** Authorization headers of the requests. */
   readonly tokens = new Set<string>();
   #url = "";
 
@@ -35,7 +34,7 @@ export class FakeRegistry {
     return this.#url;
   }
 
-  /** Publishes a version as the latest one. */
+  /** Publishes the version as the latest. */
   async publish(name: string, version: string, files: Readonly<Record<string, string>> = {}, rest: object = {}, at = new Date().toISOString()): Promise<void> {
     const folder = await temporaryFolder();
     const manifest = { name, version, main: "index.js", ...rest };

@@ -13,7 +13,7 @@ import { temporaryFolder } from "./home.ts";
 import { eventually } from "./eventually.ts";
 import { InProcessRunner } from "../../src/testing/in-process-runner.ts";
 
-/** Turns snapshots off, because each takes a second of CPU. */
+/** No snapshots: each takes a second of CPU. */
 export const NEVER_MS = 3_600_000;
 
 export type RunningServer = Omit<Runtime, "engine" | "ask">;
@@ -38,7 +38,7 @@ export class TestServer {
     return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog, { snapshotAfterMs, keepsSpare }));
   }
 
-  /** Runs components in the test's process, with a store in memory. */
+  /** Components run in the test's process, with a store in memory. */
   static async inMemory(flags: GivenSettings = {}, clock?: Clock): Promise<TestServer> {
     const [home, runner] = [await temporaryFolder(), new InProcessRunner()];
     const store = memoryStore(new Shelves({ userId: "u_testers", workspaceId: "o_testers" }));
@@ -130,7 +130,7 @@ export class DeployedSource {
     return (await this.events()).map((event) => event["event"]);
   }
 
-  /** A slow request is answered before its run ends. */
+  /** The answer may precede the end of the run. */
   async payloadsOnce(count: number): Promise<unknown[]> {
     return eventually(async () => {
       const payloads = await this.payloads();

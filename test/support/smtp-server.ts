@@ -5,7 +5,7 @@ export interface ReceivedMail {
   readonly from: string;
   readonly to: string;
   readonly data: string;
-  /** Name and password. Absent when the client did not log in. */
+  /** Name and password. Absent without a login. */
   readonly login?: string;
 }
 
@@ -13,7 +13,6 @@ export class SmtpServer {
   readonly port: number;
   readonly received: ReceivedMail[];
 
-  /** `refusal`: the answer to every mail. */
   static async start({ refusal }: { refusal?: string } = {}): Promise<SmtpServer> {
     const received: ReceivedMail[] = [];
     const server = createServer((socket) => serve(socket, (mail) => (refusal === undefined ? received.push(mail) : undefined), refusal));

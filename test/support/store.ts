@@ -6,7 +6,7 @@ import type { WriterSettings } from "../../src/store/sqlite/writing/writer-clien
 import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
 
-/** Every store of the process listens to it. */
+/** All stores of the process listen. */
 const never = new AbortController();
 setMaxListeners(0, never.signal);
 

@@ -20,7 +20,7 @@ export class Terminal {
       columns: 200,
       rows: 50,
       end: () => output,
-      // A spinner calls these.
+      // Spinners call these.
       cursorTo: (x: number) => cursorTo(output, x),
       moveCursor: (x: number, y: number) => moveCursor(output, x, y),
       clearLine: (direction: Direction) => clearLine(output, direction),
@@ -39,7 +39,6 @@ export class Terminal {
     };
   }
 
-  /** Returns the output since the last key. */
   async sees(text: string): Promise<string> {
     return eventually(async () => this.#screen.includes(text) && this.#screen).catch(() => {
       throw new Error(`${JSON.stringify(text)} was not shown, but: ${this.#screen}`);

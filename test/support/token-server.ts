@@ -10,7 +10,7 @@ export interface TokenRequest {
 type Said = { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body: unknown } | undefined;
 type Answering = (request: TokenRequest, count: number) => Said | Promise<Said>;
 
-/** An answer of `undefined` cuts the connection. */
+/** `undefined` cuts the connection. */
 export class TokenServer {
   readonly requests: TokenRequest[] = [];
   #url = "";

@@ -29,7 +29,6 @@ async function selfSigned(): Promise<{ key: Buffer; cert: Buffer }> {
   return { key: readFileSync(key), cert: readFileSync(cert) };
 }
 
-/** A fake of a third party's API. */
 export class Upstream {
   readonly calls: UpstreamCall[] = [];
   readonly #server: Server;
@@ -41,7 +40,7 @@ export class Upstream {
     return upstream.#listen();
   }
 
-  /** A proxy that takes every HTTPS connection, for components with a fixed host name. */
+  /** A proxy for every HTTPS connection, for components with a fixed host name. */
   static async asProxy(answer: (call: UpstreamCall) => UpstreamAnswer): Promise<Upstream> {
     const target = createTlsServer(await selfSigned());
     const server = createServer();
@@ -68,7 +67,7 @@ export class Upstream {
     this.#server = server;
   }
 
-  /** Environment and module that redirect a component to this upstream. */
+  /** Redirects a component to this upstream. */
   get lead(): { env: Record<string, string>; component_imports: { code: string; path: string }[] } {
     return { env: { UPSTREAM_PORT: this.host.split(":")[1] ?? "" }, component_imports: [{ code: LEAD_TO_UPSTREAM, path: "lead.cjs" }] };
   }
@@ -94,7 +93,7 @@ function bodyOf(type: string, text: string): Record<string, unknown> {
   return type.startsWith("application/x-www-form-urlencoded") ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text);
 }
 
-/** Redirects all TLS connections to the upstream. Must be loaded before the component. */
+/** Redirects all TLS connections. Must be loaded before the component. */
 export const LEAD_TO_UPSTREAM = `const tls = require("node:tls");
 const connect = tls.connect;
 tls.connect = function (...given) {

@@ -43,7 +43,7 @@ export class DeployedWorkflow {
     return String(typeof found === "object" && found !== null && !Array.isArray(found) ? found["endpoint_url"] : "");
   }
 
-  /** Returns as soon as the run is stored. */
+  /** Returns once the run is stored. */
   async start(event?: JsonObject): Promise<JsonObject> {
     return dataOf(await this.server.api.post(`${this.path}/runs`, event === undefined ? {} : { event }));
   }
@@ -80,7 +80,7 @@ export class DeployedWorkflow {
     return dataOf(await this.server.api.put(this.path, change));
   }
 
-  /** Emitted payloads, oldest first. */
+  /** Oldest first. */
   async payloads(): Promise<unknown[]> {
     return listOf(await this.server.api.get(`${this.path}/event_summaries?limit=1000&expand=event`))
       .toReversed()

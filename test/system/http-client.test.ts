@@ -44,7 +44,7 @@ describe("a request of the client", () => {
       const timer = setInterval(() => response.write(" "), 5);
       response.once("close", () => clearInterval(timer));
     });
-    // headTimeoutMs does not limit the body, which may be a stream.
+    // headTimeoutMs does not limit the body.
     const answer = await sendRequest(dripping, { headTimeoutMs: 5000 });
     await expect(textOf(answer, 1000, 50)).rejects.toThrow("did not end within 0.05 s");
   });
@@ -93,7 +93,7 @@ describe("a request of the client", () => {
     const url = await startHttpServer((_request, response) => response.writeHead(200, { "content-length": "100" }).write("cut", () => response.destroy()));
     const cut = await sendRequest(url);
     await expect(textOf(cut, 1000)).rejects.toThrow();
-    // An unread response that fails must not crash the process.
+    // An unread failure must not crash the process.
     await sendRequest(url);
     await new Promise((resolve) => setImmediate(resolve));
   });
@@ -109,7 +109,7 @@ describe("a request of the client", () => {
     });
     const ask = async (method: string): Promise<string> => {
       const text = await textOf(await sendRequest(url, { method }), 100);
-      // The connection is free a turn after the body has ended.
+      // The connection is free a turn after the body's end.
       await new Promise((resolve) => setTimeout(resolve, 20));
       return text;
     };
@@ -123,12 +123,12 @@ describe("a request of the client", () => {
     const url = await startHttpServer((request, response) => {
       sockets.push(request.socket);
       response.end("x".repeat(100_000));
-      // Sends a response that was not requested.
+      // Nobody requested this response.
       if (sockets.length === 2) response.once("finish", () => request.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil"));
     });
     const ask = async (): Promise<string> => {
       const text = await textOf(await sendRequest(url), 100_000);
-      // The connection is free a turn after the body has ended.
+      // The connection is free a turn after the body's end.
       await new Promise((resolve) => setTimeout(resolve, 20));
       return text;
     };
@@ -161,7 +161,7 @@ describe("a request of the client", () => {
     const { body } = await sendRequest(url);
     let bytes = 0;
     for await (const chunk of body ?? []) {
-      // The whole body is 131 MB. Only a few MB fit in the buffers.
+      // Of 131 MB, only a few fit in the buffers.
       if (bytes === 0) {
         await new Promise((resolve) => setTimeout(resolve, 100));
         expect(sent).toBeLessThan(400);

@@ -12,7 +12,7 @@ it("is made with those above it, once, also by two at the same time", async () =
   expect([(await stat(path)).isDirectory(), await readdir(folder)]).toEqual([true, ["a"]]);
 });
 
-// Node's own mkdir retries these forever.
+// Node's mkdir retries these forever.
 it.each([
   ["/proc/nowhere/below", "ENOENT"],
   [`${import.meta.filename}/below`, "EEXIST"],

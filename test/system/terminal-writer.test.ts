@@ -20,7 +20,7 @@ it("a terminal writer writes all that it is given, in order", async () => {
 it("a terminal writer holds nobody while nothing is taken, keeps a thousand lines, and tells how many more there were", async () => {
   const path = join(await temporaryFolder(), "pipe");
   spawnSync("mkfifo", [path]);
-  // Opening both ends does not block. A pipe holds 64 KB.
+  // With both ends open, nothing blocks. A pipe holds 64 KB.
   const fd = openSync(path, "r+");
   const writer = new TerminalWriter(fd);
   for (let n = 0; n < 5000; n++) writer.write(`${n} ${"x".repeat(200)}\n`);

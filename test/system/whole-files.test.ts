@@ -22,7 +22,7 @@ describe("readStable", () => {
       const [before, after] = [`${"o".repeat(100)}\n`, `${"n".repeat(101)}\n`];
       writeFileSync(path, before);
       const reading = readStable(path);
-      // Writes at a different moment of the read in each round.
+      // Writes at a different moment of each read.
       for (let turns = round % 50; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
       writeFileSync(path, after);
       const text = await reading;

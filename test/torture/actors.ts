@@ -50,7 +50,7 @@ export async function requests(
       if (typeof body["n"] === "number") request.n = body["n"];
       if (typeof body["version"] === "number") request.version = body["version"];
     } catch {
-      // Without an answer, the request may or may not have run. The pause gives a dead server time to restart.
+      // An unanswered request may have run. A dead server needs time to restart.
       await sleep(30);
     }
     await sleep(random.between(...pauseMs));
@@ -81,7 +81,7 @@ export async function updates(stage: Stage): Promise<void> {
   }
 }
 
-/** A run must finish with the steps it started with. */
+/** A run keeps the steps it started with. */
 export async function flowUpdates(stage: Stage): Promise<void> {
   const random = stage.random.fork();
   const { record } = sourceOf(stage.world, "flow");
@@ -122,13 +122,13 @@ export async function writers(stage: Stage): Promise<void> {
   }
 }
 
-/** Cuts the connection again and again, and resumes after the last event. */
+/** Cuts the connection repeatedly, and resumes after the last event. */
 export async function reader(stage: Stage, source: string, isOver: AbortSignal): Promise<void> {
   const { server, world, history } = stage;
   const { id } = sourceOf(world, source);
   const seen: number[] = [];
   history.streams[source] = seen;
-  // Requests the stream from its first event.
+  // The stream starts with the first event.
   let last = "0-0";
   while (!isOver.aborted) {
     try {
@@ -145,7 +145,6 @@ export async function reader(stage: Stage, source: string, isOver: AbortSignal):
   }
 }
 
-/** Returns the id of the last event. */
 async function readStream(answer: Response, seen: number[], before: string): Promise<string> {
   const decoder = new TextDecoder();
   let [buffer, last] = ["", before];

@@ -1,6 +1,6 @@
 import type { TorturedServer } from "./server.ts";
 
-/** "unknown": without an answer, the call may or may not have taken effect. */
+/** "unknown": an unanswered call may have taken effect. */
 export type Outcome = { readonly kind: "answered"; readonly status: number; readonly body: Record<string, unknown> } | { readonly kind: "unknown" };
 
 const TIMEOUT_MS = 45_000;
@@ -21,7 +21,7 @@ export async function call(server: TorturedServer, what: string, body?: object):
   }
 }
 
-/** Only for reads and for the setup. Throws after 100 attempts. */
+/** For reads and the setup. Throws after 100 attempts. */
 export async function callUntilDone(server: TorturedServer, what: string, body?: object): Promise<Record<string, unknown>> {
   let last = "";
   for (let tries = 0; tries < 100; tries++) {

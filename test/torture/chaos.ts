@@ -33,7 +33,7 @@ export async function hitChildren(stage: Stage): Promise<void> {
 function pickVictim(server: TorturedServer, random: Random): { pid: number; what: string } | undefined {
   const all = server.children().map(({ pid, command }) => ({ pid, what: whatIs(command) }));
   const known = all.filter(({ what }) => what !== "other");
-  // Each kind of process is equally likely.
+  // Kinds of processes are equally likely.
   const what = random.pick([...new Set(known.map((one) => one.what))]);
   return random.pick(known.filter((one) => one.what === what));
 }

@@ -1,4 +1,4 @@
-/** Compares what clients saw with the final state, without knowledge of the implementation. */
+/** Compares clients' observations with the final state, independent of the implementation. */
 import { recordOf } from "./api.ts";
 import { FLOW_STEPS, LARGE_COUNT, SCHEDULED_TIMEOUT } from "./components.ts";
 import type { Change, Final, History, Request, StoredEvent } from "./history.ts";
@@ -97,7 +97,7 @@ function countsAreUnique({ requests }: History): string[] {
   });
 }
 
-/** A request sent after another one's answer must get a higher count. */
+/** A request after another one's answer must get a higher count. */
 function countsGrow({ requests }: History): string[] {
   const told = requests.filter(({ source, n, endedAt }) => source === "counter" && n !== undefined && endedAt !== undefined);
   const byEnd = told.toSorted((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
@@ -113,7 +113,7 @@ function countsGrow({ requests }: History): string[] {
   return found;
 }
 
-/** Each run increments the count and emits it in one transaction, so the counts are 1, 2, 3 and so on. */
+/** Runs increment and emit the count in one transaction, so the counts are 1, 2, 3 and so on. */
 function stateIsWhatEventsSay(_history: History, { events, state }: Final): string[] {
   return ["counter", "plain"].flatMap((source) => {
     const counts = (events[source] ?? []).map(({ event }) => Number(recordOf(event)["n"]));
@@ -181,7 +181,7 @@ function listenersHearOnce(_history: History, { events, state }: Final): string[
   ];
 }
 
-/** A run must have all steps, from one version. It may have none when its request was not acknowledged. */
+/** All steps, from one version, or none for an unacknowledged request. */
 function stepsAreOnce({ requests }: History, { events, flow }: Final): string[] {
   const runs = new Map<string, string[]>();
   const versions = new Map<string, Set<unknown>>();
@@ -213,7 +213,7 @@ function instantsHaveOneFate(_history: History, { events, instants, state }: Fin
   const planned = (events["ticker"] ?? []).map(({ event }) => Number(recordOf(event)["planned"]));
   const twice = planned.filter((at, index) => planned.indexOf(at) !== index);
   const fired = list.filter((instant) => instant.state === "fired").length;
-  // Only the newest 1,000 instants were read.
+  // Reads only the newest 1,000 instants.
   const isWhole = list.length < 1000;
   const gaps = list.flatMap((instant, index) => {
     const next = list[index + 1];
@@ -229,7 +229,7 @@ function instantsHaveOneFate(_history: History, { events, instants, state }: Fin
   ];
 }
 
-/** A request sent after a confirmed update must be answered by that version or a newer one. */
+/** After a confirmed update, that version or a newer one must answer. */
 function answersAreNew({ requests, changes }: History): string[] {
   const done = changes.filter(({ kind, source, isDone }) => kind === "update" && source === "counter" && isDone === true);
   return requests.flatMap(({ id, source, version, sentAt }) => {
@@ -251,12 +251,12 @@ function comingAndGoing({ changes }: History, { sources }: Final): string[] {
     });
 }
 
-/** Returns the last confirmed value, and all values that may be current. */
+/** The last confirmed value, and all that may be current. */
 function lasting(changes: readonly Change[]): { wanted: number; possible: ReadonlySet<number> } | undefined {
   const index = changes.findLastIndex(({ isDone }) => isDone === true);
   const last = changes[index];
   if (last === undefined) return undefined;
-  // A change without an answer may take effect later.
+  // An unanswered change may take effect later.
   const open = changes.filter(({ isDone }, at) => isDone === undefined && at > index - 3);
   return { wanted: last.value, possible: new Set([last.value, ...open.map(({ value }) => value)]) };
 }
@@ -275,7 +275,7 @@ function lastChangeLasts({ changes }: History, { sources, state }: Final): strin
   const hooked = state["hooked"] ?? {};
   const [on, off] = [Number(hooked["on"] ?? 0), Number(hooked["off"] ?? 0)];
   const isActive = sources.find(({ slug }) => slug === "hooked")?.active === true;
-  // An interrupted change activates the source again, so the counts may differ by more than one.
+  // Interrupted changes activate again, so the counts may differ by more than one.
   if (isActive && on < 1) found.push(`hooked is active, and was activated ${on} times and deactivated ${off} times`);
   return found;
 }

@@ -13,7 +13,7 @@ export function counter(version: number): string {
   };`;
 }
 
-/** `run` is synchronous, so runs can only overlap in the server. */
+/** `run` is synchronous: only the server can overlap runs. */
 export const PLAIN = `export default {
   name: "plain", version: "1", props: { http: "$.interface.http", db: "$.service.db" },
   run(event) {
@@ -23,7 +23,7 @@ export const PLAIN = `export default {
   },
 };`;
 
-/** Takes longer than the server waits before it stores the request and answers. */
+/** The server stores the request and answers before the run ends. */
 export const SLOW = `export default {
   name: "slow", version: "1", props: { http: "$.interface.http" },
   async run(event) {
@@ -32,7 +32,6 @@ export const SLOW = `export default {
   },
 };`;
 
-/** Each id must be stored once. */
 export const DEDUPED = `export default {
   name: "deduped", version: "1", dedupe: "unique", props: { http: "$.interface.http" },
   run(event) {
@@ -40,7 +39,7 @@ export const DEDUPED = `export default {
   },
 };`;
 
-/** Enough events that the server writes them in parts. */
+/** The server writes so many events in parts. */
 export const LARGE_COUNT = 20_000;
 export const LARGE = `export default {
   name: "large", version: "1", props: { http: "$.interface.http" },
@@ -67,7 +66,7 @@ export const LISTENER = `export default {
   },
 };`;
 
-/** Hooks make an update take several steps. */
+/** An update then takes several steps. */
 export function hooked(version: number): string {
   return `export default {
     name: "hooked", version: "${version}", props: { http: "$.interface.http", db: "$.service.db" },
@@ -83,11 +82,11 @@ export function passing(number: number): string {
   return `export default { name: "passing ${number}", version: "1", props: { http: "$.interface.http" }, run() { this.$emit(${number}); } };`;
 }
 
-/** Only odd versions have this timeout and a schedule. */
+/** Odd versions have this timeout and a schedule. */
 export const SCHEDULED_TIMEOUT = 21;
 const NEVER_IN_TORTURE = '- schedule: { cron: "0 0 29 2 *" }\n';
 
-/** No process runs during the delay after the middle step. */
+/** During the delay after the middle step, no process runs. */
 export function flow(version: number): Readonly<Record<string, string>> {
   const step = (run: string): string => `export default defineComponent({ async run({ steps, $ }) { ${run} } });`;
   const told = (name: string): string => `$.send.emit({ request: steps.trigger.event.body.request, step: "${name}", version: ${version} });`;

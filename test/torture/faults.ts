@@ -1,4 +1,4 @@
-/** Checks the checker: tortures copies of the program with one fault each. Fails when the checker does not report a rule that the fault breaks. */
+/** Checks the checker with copies of the program that have one fault each. Fails when a broken rule is not reported. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ function broken({ name, file, find, put, breaks }: Fault): { readonly found: rea
       text.replace(find, () => put),
     );
     run(["scripts/build.mjs"], copy);
-    // Some faults only show when a kill comes at the right moment, so each attempt is longer.
+    // Some faults need a kill at the right moment, so each attempt is longer.
     for (let tries = 1; ; tries++) {
       const words = ["--program", copy, "--minutes", String(Number(values.minutes) * tries), "--seed", String(Number(values.seed) + tries)];
       const lines = run(["scripts/run.mjs", "test/torture/main.ts", ...words], source).split("\n");

@@ -9,7 +9,7 @@ const QUIET_MS = 2500;
 const MOST_MS = 150_000;
 
 export async function readFinal(server: TorturedServer, world: World): Promise<Final> {
-  // A timer that still fires could make the answers below disagree.
+  // A firing timer could make the answers below disagree.
   await callUntilDone(server, `PUT /v1/sources/${world.sources["ticker"]?.id}`, { active: false });
   const unfinished = await untilQuiet(server, world);
   const [events, state]: [Record<string, readonly StoredEvent[]>, Record<string, Record<string, unknown>>] = [{}, {}];
@@ -46,7 +46,7 @@ export async function readFinal(server: TorturedServer, world: World): Promise<F
   };
 }
 
-/** Returns what is still pending. Empty when the server became idle. */
+/** Returns what is pending. Empty once the server is idle. */
 async function untilQuiet(server: TorturedServer, world: World): Promise<readonly string[]> {
   let [before, since] = ["", Date.now()];
   for (const started = Date.now(); Date.now() - started < MOST_MS; await sleep(300)) {
@@ -57,7 +57,7 @@ async function untilQuiet(server: TorturedServer, world: World): Promise<readonl
   return [`after ${MOST_MS / 1000} s: ${before}`];
 }
 
-/** `pending` leaves out the bad webhook, whose deliveries never finish. */
+/** `pending` excludes the bad webhook, whose deliveries never finish. */
 async function busyness(server: TorturedServer, world: World): Promise<{ text: string; pending: number }> {
   const counts: string[] = [];
   for (const [name, { record }] of Object.entries({ ...world.sources, flow: world.flow })) {
@@ -66,7 +66,7 @@ async function busyness(server: TorturedServer, world: World): Promise<{ text: s
   }
   const good = recordOf((await callUntilDone(server, `GET /v1/webhooks/${world.webhooks["good"]}`))["data"]);
   const heard = listOf((await callUntilDone(server, `GET /v1/sources/${world.sources["listener"]?.id}/deliveries?limit=1000&state=pending`))["data"]);
-  // Does not wait for the growing pause between attempts.
+  // Skips the growing pause between attempts.
   if (Number(recordOf(good["deliveries"])["pending"]) > 0) await callUntilDone(server, `POST /v1/webhooks/${world.webhooks["good"]}/deliveries/retry`, {});
   const runs = await openRuns(server, world);
   const pending = Number(recordOf(good["deliveries"])["pending"]) + heard.length + runs;

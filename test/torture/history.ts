@@ -1,4 +1,4 @@
-/** What clients saw, in order. Times are milliseconds of one clock. */
+/** What clients saw, in order. Times are ms of one clock. */
 
 export interface Request {
   readonly source: string;
@@ -6,9 +6,8 @@ export interface Request {
   readonly client: number;
   readonly sentAt: number;
   endedAt?: number;
-  /** Absent without an answer: the request may or may not have run. */
+  /** Absent without an answer: the request may have run. */
   status?: number;
-  /** Count in the answer. */
   n?: number;
   version?: number;
 }
@@ -19,18 +18,18 @@ export interface Change {
   readonly value: number;
   readonly sentAt: number;
   endedAt?: number;
-  /** Absent without an answer: the change may or may not have taken effect. */
+  /** Absent without an answer: the change may have taken effect. */
   isDone?: boolean;
-  /** Status and error code. A refused change must not take effect. */
+  /** Status and error code. The change must have no effect. */
   refusal?: string;
 }
 
 export interface History {
   readonly requests: Request[];
   readonly changes: Change[];
-  /** Source → numbers of the events that its reader saw. */
+  /** Source → numbers of the events seen. */
   readonly streams: Record<string, number[]>;
-  /** Webhook → messages that its receiver accepted. */
+  /** Webhook → accepted messages. */
   readonly received: Record<string, { id: string; payload: string }[]>;
   readonly blows: { at: number; kind: string }[];
 }
@@ -41,14 +40,14 @@ export interface StoredEvent {
 }
 
 export interface Final {
-  /** Source → its events, oldest first. */
+  /** Oldest first. */
   readonly events: Readonly<Record<string, readonly StoredEvent[]>>;
   readonly state: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly instants: Readonly<Record<string, readonly { planned: number; last: number; count: number; state: string }[]>>;
-  /** `failures` has each distinct error once, as JSON. */
+  /** `failures`: each distinct error once, as JSON. */
   readonly flow: { readonly timeout: number; readonly triggers: readonly string[]; readonly failures: readonly string[] };
   readonly sources: readonly { slug: string; active: boolean; version: string }[];
-  /** Webhook → message id → state of the delivery. */
+  /** Webhook → message id → state. */
   readonly deliveries: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly unfinished: readonly string[];
 }

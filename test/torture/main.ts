@@ -1,5 +1,5 @@
 /**
- * Breaks a server on purpose, then checks its promises. Exits with 1 when one was broken.
+ * Breaks a server on purpose, then checks its promises. Exit code 1 for a broken one.
  * npm run torture -- [--minutes N] [--seed S] [--program <folder>] [--keep]
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 });
 const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
-/** The checker needs all events and invocations. The timeout ends runs that hang. */
+/** The checker needs all events and invocations. */
 const FLAGS = ["--keep-events", "10000000", "--keep-invocations", "10000000", "--timeout", "20", "--sandbox", values.sandbox];
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

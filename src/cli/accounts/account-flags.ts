@@ -12,7 +12,7 @@ export interface FieldFlags {
   readonly name?: string | undefined;
   /** Each is `field=value`. */
   readonly field?: readonly string[] | undefined;
-  /** A variable with all fields as a JSON object, or with the value of the app's only field. */
+  /** Variable with all fields as JSON, or with the value of the app's only field. */
   readonly env?: string | undefined;
   readonly stdin?: boolean | undefined;
   readonly prompt?: boolean | undefined;
@@ -27,17 +27,17 @@ export interface AccountFlags extends FieldFlags {
   readonly tokenUrl?: string | undefined;
   readonly deviceUrl?: string | undefined;
   readonly redirectPort?: string | undefined;
-  /** A redirect address on another machine. The user pastes the address that the provider sent them to. */
+  /** On another machine. The user pastes the address that the provider sent them to. */
   readonly redirectUri?: string | undefined;
 }
 
-/** `@file` keeps a secret out of the command line, which other users of the machine can see. */
+/** `@file` keeps a secret out of the command line, which other users can see. */
 export async function fieldsOfFlags(pairs: readonly string[]): Promise<JsonObject> {
   const given = pairs.map((pair) => splitPair(pair, "--field"));
   return Object.fromEntries(await Promise.all(given.map(async ([name, value]): Promise<[string, string]> => [name, await readValue(name, value)])));
 }
 
-/** Asks the user when no fields are given. Throws PD_BAD_INPUT. */
+/** Asks when no fields are given. Throws PD_BAD_INPUT. */
 export async function givenFields(cli: CliContext, client: Client, { app, flags }: { app: string; flags: FieldFlags }): Promise<JsonObject> {
   const { field = [], env, stdin } = flags;
   const fields = await fieldsOfFlags(field);
@@ -53,7 +53,7 @@ export function lookAt(cli: CliContext, client: Client, app: string): Promise<Ap
   return withSpinner(cli, `Looking up ${app}`, findApp(client, app));
 }
 
-/** Accepts a JSON object, or the value of the app's only field. Throws PD_BAD_INPUT. */
+/** A JSON object, or the value of the app's only field. Throws PD_BAD_INPUT. */
 async function fieldsOfText(client: Client, app: string, { given, from }: { given: string | undefined; from: string }): Promise<JsonObject> {
   const value = given?.trim() ?? "";
   if (value === "") throw new PdError("PD_BAD_INPUT", `Cannot read the fields of ${app}: ${from} is ${given === undefined ? "not set" : "empty"}`);

@@ -6,7 +6,7 @@ import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json
 
 export interface FieldFacts {
   readonly name: string;
-  /** Description of a value. Empty when unknown. */
+  /** Empty when unknown. */
   readonly hint: string;
   readonly default: string | undefined;
   readonly isOptional: boolean;
@@ -18,12 +18,12 @@ export interface AppFacts {
   readonly name: string;
   /** Without the fields that OAuth sets. */
   readonly fields: readonly FieldFacts[];
-  /** True when the app's components read an OAuth access token. */
+  /** The app's components read an OAuth access token. */
   readonly hasToken: boolean;
-  /** OAuth flows that the app supports. Empty when unknown. */
+  /** Supported OAuth flows. Empty when unknown. */
   readonly flows: readonly string[];
   readonly tokenUrl: string;
-  /** True when the provider refuses redirect addresses on this machine. */
+  /** The provider refuses redirect addresses on this machine. */
   readonly wantsHttps: boolean;
 }
 
@@ -32,12 +32,12 @@ export function findApp(client: Client, slug: string): Promise<AppFacts> {
   return factsOf(slug, client.apps.get(slug));
 }
 
-/** Looks up an unknown app in the component's code. */
+/** The component's code may declare an unknown app. */
 export function findAppOf(client: Client, slug: string, code: CodeParams): Promise<AppFacts> {
   return factsOf(slug, client.components.app({ ...code, app: slug }));
 }
 
-/** Returns undefined unless the server already knows the app. */
+/** Undefined unless the server knows the app. */
 export async function knownAppOf(client: Client, slug: string): Promise<AppFacts | undefined> {
   const { data } = await client.apps.list({ limit: 1000, q: slug });
   const record = data.find(({ name_slug: found }) => found === slug);
@@ -77,12 +77,12 @@ function fieldFacts({ name, description, default: usual, optional, secret }: Jso
 
 const TOKEN: FieldFacts = { name: "oauth_access_token", hint: "", default: undefined, isOptional: false, isSecret: true };
 
-/** Fields that a user enters to connect without OAuth. */
+/** A user enters these to connect without OAuth. */
 export function handFields({ fields, hasToken }: AppFacts): readonly FieldFacts[] {
   return hasToken ? [TOKEN, ...fields] : fields;
 }
 
-/** The field that a value without a name belongs to, if only one is possible. */
+/** A value without a name belongs to this field. Undefined when several are possible. */
 export function onlyField(app: AppFacts): string | undefined {
   const fields = handFields(app);
   const [only, another] = fields.length === 1 ? fields : fields.filter((field) => !field.isOptional && field.default === undefined);

@@ -20,7 +20,7 @@ interface AppUser {
   app(slug: string): Promise<AppFacts>;
 }
 
-/** Returns undefined when an optional prop is left out. */
+/** Undefined for an optional prop that is left out. */
 export async function askAccount(
   cli: CliContext,
   component: AppUser,
@@ -47,7 +47,7 @@ export async function askAccount(
 
 interface Connecting {
   readonly app: AppFacts;
-  /** Undefined to name the account after its app. */
+  /** Undefined: the account is named after its app. */
   readonly name: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -60,7 +60,7 @@ export async function askNewAccount(cli: CliContext, client: Client, connecting:
   return client.accounts.connect({ app: app.slug, credentials, name });
 }
 
-/** `clientOf` is the id of an account whose OAuth client is reused. */
+/** `clientOf`: account whose OAuth client is reused. */
 interface SignIn {
   readonly flow: NonNullable<OAuthInput["flow"]>;
   readonly clientOf?: string;

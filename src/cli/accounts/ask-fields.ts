@@ -6,7 +6,7 @@ import type { CliContext } from "../context.ts";
 import { readValue } from "../code/prop-flags.ts";
 import { holdingTerminal } from "../spinner.ts";
 
-/** Asks for one JSON object when the app's fields are unknown. */
+/** For unknown fields, asks for one JSON object. */
 export async function askFields(cli: CliContext, app: AppFacts, signal: AbortSignal | undefined): Promise<JsonObject> {
   const fields = handFields(app);
   if (fields.length > 0) return askEach(cli, fields, { app, signal });
@@ -18,7 +18,6 @@ export async function askFields(cli: CliContext, app: AppFacts, signal: AbortSig
   return isJsonObject(value) ? value : {};
 }
 
-/** Omits fields that are left empty. */
 export async function askEach(
   cli: CliContext,
   fields: readonly FieldFacts[],

@@ -8,7 +8,7 @@ import type { CliContext } from "../context.ts";
 import { holdingTerminal } from "../spinner.ts";
 
 const PATIENCE_MS = 10 * 60_000;
-/** Fixed, because the exact redirect address must be registered at the provider. */
+/** Fixed: the exact address must be registered at the provider. */
 const REDIRECT_PORT = "4143";
 
 /** Throws PD_BAD_INPUT. */
@@ -18,7 +18,7 @@ export function redirectPort({ environment }: CliContext, given = environment["P
   throw new PdError("PD_BAD_INPUT", `Cannot use --redirect-port ${JSON.stringify(given)}: expected a port number`, { fix: "--redirect-port 8123" });
 }
 
-/** Port 0 means any free port. */
+/** 0 means any free port. */
 export function redirectUri(port: number): string {
   return `http://127.0.0.1${port === 0 ? "" : `:${port}`}/callback`;
 }
@@ -29,10 +29,10 @@ export interface Callback extends AsyncDisposable {
   arrived(state: string | null, signal: AbortSignal | undefined): Promise<Arrival>;
 }
 
-/** A user whose browser waits for a page. */
+/** The user's browser waits for a page. */
 export interface Arrival {
   readonly url: string;
-  /** Resolves when the browser has received the page or closed the connection. */
+  /** Resolves when the browser has the page or closed the connection. */
   show(page: string): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function listenForCallback(port: number): Promise<Callback> {
     const address = `http://127.0.0.1${request.url ?? "/"}`;
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url?.pathname !== "/callback") return response.writeHead(404).end();
-    // A request without the expected state does not come from the provider.
+    // Without the expected state, the request does not come from the provider.
     if (wanted === null || url.searchParams.get("state") !== wanted) return response.writeHead(400).end();
     arrive({
       url: url.href,
@@ -80,7 +80,7 @@ export async function listenForCallback(port: number): Promise<Callback> {
   };
 }
 
-/** For an address on another machine. The user pastes it from their browser. */
+/** The user pastes the address, which is on another machine. */
 export function pastedCallback(cli: CliContext, url: string): Callback {
   const context = { input: cli.stdin, output: cli.stderr };
   return {

@@ -11,7 +11,7 @@ const DONE_PAGE = "<!doctype html><title>Headwater</title><p>Thank you. This win
 const REFUSED_PAGE = "<!doctype html><title>Headwater</title><p>Not connected. The terminal shows why.</p>";
 interface Connecting {
   readonly request: OAuthInput;
-  /** A port on this machine, or a redirect address on another machine. */
+  /** Port on this machine, or address on another. */
   readonly redirect: number | string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,7 +37,6 @@ export async function connectByOAuth(cli: CliContext, client: Client, { request,
 
 interface Visit {
   readonly flowId: string;
-  /** The provider's page. */
   readonly url: string;
   readonly callback: Callback;
   readonly signal: AbortSignal | undefined;

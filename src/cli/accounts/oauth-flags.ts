@@ -34,7 +34,7 @@ const FLOWS: ReadonlyMap<string, NonNullable<OAuthInput["flow"]>> = new Map([
   ["client", "client_credentials"],
 ]);
 
-/** Other users can see command lines, so the secret may also come from a file or PD_OAUTH_CLIENT_SECRET. */
+/** Other users can see command lines, so the secret may come from a file or PD_OAUTH_CLIENT_SECRET. */
 async function clientParams(
   { environment }: CliContext,
   { clientId, clientSecret = environment["PD_OAUTH_CLIENT_SECRET"], scope }: AccountFlags,
@@ -73,7 +73,7 @@ async function connectOAuth(cli: CliContext, request: OAuthInput, flags: Account
   return connectByOAuth(cli, client, { request, redirect: redirectUri ?? redirectPort(cli, flags.redirectPort) });
 }
 
-/** Keeps the previous redirect address unless flags give another. */
+/** Flags override the previous redirect address. */
 export async function reconnect(cli: CliContext, account: string, flags: AccountFlags): Promise<AccountRecord> {
   const client = await connect(cli);
   const { oauth } = await client.accounts.get(account);

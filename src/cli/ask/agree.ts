@@ -6,18 +6,17 @@ import { holdingTerminal } from "../spinner.ts";
 import { canAsk } from "./can-ask.ts";
 
 interface Agreeing {
-  /** True for `--yes`. */
   readonly yes: boolean | undefined;
   /** Such as `Delete orders with all its events?` */
   readonly question: string;
   /** For the error message, such as `delete orders`. */
   readonly attempted: string;
-  /** The answer for Enter. Omitted for no. */
+  /** Answer for Enter. Omitted: no. */
   readonly isUsual?: boolean;
   readonly prompt?: boolean | undefined;
 }
 
-/** Throws PD_BAD_INPUT when it cannot ask and `--yes` was not given. */
+/** Throws PD_BAD_INPUT when it cannot ask without `--yes`. */
 export async function isAgreed(cli: CliContext, { yes, question, attempted, isUsual = false, prompt }: Agreeing): Promise<boolean> {
   if (yes === true) return true;
   if (!canAsk(cli, { prompt }))

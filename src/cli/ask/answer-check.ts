@@ -8,13 +8,13 @@ export interface Question extends PropRecord {
   readonly isKept?: boolean;
 }
 
-/** Checks what the client can check without the server. Returns true when nothing is wrong. */
+/** Checks only what needs no server. True when nothing is wrong. */
 export function answerProblem(prop: Question, answer: string): string | true {
   if (answer.trim() === "") return prop.optional === true || prop.isKept === true || prop.default !== undefined || `${prop.name} is required`;
   return kindOfType(prop.type).asking?.problem?.(prop, answer) ?? true;
 }
 
-/** Undefined when the answer gives no value. */
+/** Undefined for an answer without a value. */
 export function answeredValue({ type }: Question, answer: string): JsonValue | undefined {
   const { asking } = kindOfType(type);
   return asking?.read === undefined ? typedValue(type, answer) : asking.read(answer);

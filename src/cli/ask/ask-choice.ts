@@ -25,10 +25,10 @@ interface Listed {
   readonly value: Pick;
 }
 
-/** Pause in typing, in ms, before more choices are loaded. */
+/** Pause in typing before more choices are loaded. */
 const TYPING_MS = 200;
 
-/** The typed text filters the choices, and may also be the value. Returns undefined when an optional prop is left out. */
+/** Typed text filters the choices, and may be the value. Undefined for an optional prop that is left out. */
 export async function askChoice(cli: CliContext, choices: Choices, question: Question): Promise<Choice | undefined> {
   const pick = await pickOne(cli, choices, { ...question, done: question.isOptional ? "(none)" : undefined, isTaken: () => false });
   return answered(cli, question, chosen(pick));
@@ -51,20 +51,18 @@ export function valueOf({ label, value }: Choice, prop: PropRecord): JsonValue {
 }
 
 interface PickQuestion extends Question {
-  /** Label of the entry that ends the question, if any. */
+  /** Label of the entry that ends the question. */
   readonly done: string | undefined;
   readonly isTaken: (choice: Choice) => boolean;
 }
 
 async function pickOne(cli: CliContext, choices: Choices, { message, signal, done, isTaken }: PickQuestion): Promise<Pick> {
-  // The cursor starts at the first new choice.
   let firstNew: Pick | undefined;
   const source = async (typed = "", { signal: changed }: { signal: AbortSignal }): Promise<readonly Listed[]> => {
     if (typed !== "" && choices.hasMore) await sleep(TYPING_MS, undefined, { signal: changed }).catch(() => {});
     if (changed.aborted) return [];
     return [...(done !== undefined && typed === "" ? [{ name: done, value: DONE }] : []), ...(await listed(choices, { typed, isTaken, signal: changed }))];
   };
-  // The prompt is cleared because `answered` prints the choice.
   const context = { input: cli.stdin, output: cli.stderr, clearPromptOnDone: true, ...(signal === undefined ? {} : { signal }) };
   for (;;) {
     const start = firstNew === undefined ? {} : { default: firstNew };
@@ -77,7 +75,7 @@ async function pickOne(cli: CliContext, choices: Choices, { message, signal, don
   }
 }
 
-/** The prompt places the cursor by identity, so each choice always maps to the same object. */
+/** The prompt places the cursor by identity, so each choice keeps its object. */
 const picks = new WeakMap<Choice, Pick>();
 
 function pickOf(choice: Choice): Pick {

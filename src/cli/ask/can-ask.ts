@@ -4,7 +4,7 @@ export function canAsk(cli: CliContext, flags: { prompt?: boolean | undefined })
   return flags.prompt !== false && !cli.isJson && cli.stdin.isTTY === true && cli.stderr.isTTY === true;
 }
 
-/** True when the question's signal has aborted it. */
+/** The question's signal aborted it. */
 export function isTakenBack(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortPromptError";
 }

@@ -15,17 +15,15 @@ interface Listing {
   page: number;
   context: JsonObject;
   isComplete: boolean;
-  /** Pages are loaded one at a time. */
   loading: Promise<void> | undefined;
 }
 
 /** Pages that are searched for typed text. */
 const MOST_PAGES = 20;
 
-/** Loads pages on demand. */
 export class Choices {
   readonly #load: LoadPage;
-  /** True when the component itself searches. */
+  /** The component itself searches. */
   readonly #searches: boolean;
   #listing = emptyListing("");
 
@@ -38,7 +36,7 @@ export class Choices {
     return !this.#listing.isComplete;
   }
 
-  /** Loads more pages until a choice matches or the signal aborts. */
+  /** Loads pages until a choice matches or the signal aborts. */
   async matching(typed: string, signal?: AbortSignal): Promise<readonly Choice[]> {
     if (this.#searches && typed !== this.#listing.query) this.#listing = emptyListing(typed);
     const listing = this.#listing;
@@ -54,7 +52,7 @@ export class Choices {
     return this.#loadNext(this.#listing);
   }
 
-  /** A late page is added to the query that it was loaded for. */
+  /** A late page belongs to the query that it was loaded for. */
   #loadNext(listing: Listing): Promise<void> {
     listing.loading ??= this.#loadPage(listing).finally(() => (listing.loading = undefined));
     return listing.loading;
@@ -68,7 +66,7 @@ export class Choices {
     listing.found.push(...fresh);
     listing.page++;
     listing.context = context ?? {};
-    // A component without paging returns the same page again, or an empty one.
+    // A component without paging repeats the page, or returns an empty one.
     listing.isComplete = fresh.length === 0;
   }
 }

@@ -9,14 +9,13 @@ export interface GrantFlags {
 }
 
 interface Granting extends GrantFlags {
-  /** Rights that the plan would grant. */
   readonly granted: readonly { readonly slug: string; readonly rights: readonly Right[] }[];
   readonly prompt?: boolean | undefined;
 }
 
 /**
- * `--yes` does not cover these rights. Each slug must be named by `--allow-run` or `--allow-addons`, or confirmed. Throws PD_BAD_INPUT when it
- * cannot ask, or when a named slug is not in the plan.
+ * `--yes` does not cover these rights: `--allow-run`, `--allow-addons` or the user must name each slug. Throws
+ * PD_BAD_INPUT when it cannot ask, or for a slug that is not in the plan.
  */
 export async function mayGrant(cli: CliContext, { allowRun = [], allowAddons = [], ...granting }: Granting): Promise<boolean> {
   const programs = { kind: "programs", flag: "--allow-run", named: allowRun, what: "start programs of the machine" } as const;

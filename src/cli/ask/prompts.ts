@@ -1,4 +1,4 @@
-/** Most messages and choices come from servers and components, so they are shown as plain text. Values are passed on unchanged. */
+/** Messages and choices of servers and components become plain text. Values stay unchanged. */
 import * as prompts from "@inquirer/prompts";
 import { plainLine, plainText } from "../terminal-text.ts";
 
@@ -37,7 +37,7 @@ export function confirm(question: Asked & { readonly default?: boolean }, contex
 }
 
 export async function input({ default: usual, validate, message }: Typing & { readonly default?: string }, context?: Context): Promise<string> {
-  // The default is typed into the line as plain text. Accepting it returns the original.
+  // The line shows the default as plain text. Accepting it returns the original.
   const offered = usual === undefined ? undefined : plainLine(usual);
   const meant = (answer: string): string => (usual !== undefined && answer === offered ? usual : answer);
   const checked = validate === undefined ? {} : { validate: (answer: string) => validate(meant(answer)) };

@@ -16,10 +16,10 @@ import { isThere } from "../../system/home/is-there.ts";
 import { ProjectRoot } from "../../system/home/project-root.ts";
 
 const MOST_SHOWN = 50;
-/** Pause in typing, in ms, before the registries are searched. */
+/** Pause in typing before the registries are searched. */
 const TYPING_MS = 300;
 
-/** Accepts a file, a URL, a key, or the id of a saved component. */
+/** A file, URL, key, or id of a saved component. */
 export async function codeOf(target: string): Promise<CodeParams> {
   if (/^https?:\/\//.test(target)) return { component_url: target };
   if (/^sc_[0-9A-Za-z]+$/.test(target)) return { component_id: target };
@@ -28,7 +28,7 @@ export async function codeOf(target: string): Promise<CodeParams> {
   return codeParamsOf(target);
 }
 
-/** An update keeps what is omitted. A module that is not a file is a package name. */
+/** An update keeps what is omitted. A module that is not a file is a package. */
 export async function additionParams({
   import: modules,
   packagesAsOf,
@@ -46,7 +46,7 @@ async function importedModule(module: string): Promise<NonNullable<CodeParams["c
   return { code, path, files };
 }
 
-/** Throws PD_BAD_INPUT when it cannot ask. */
+/** Throws PD_BAD_INPUT. */
 export async function pickComponent(cli: CliContext, client: Client, flags: { prompt?: boolean | undefined }): Promise<string> {
   if (!canAsk(cli, flags))
     throw new PdError("PD_BAD_INPUT", "Cannot deploy: no file, URL or key is given", {
@@ -74,11 +74,11 @@ function pickedKey({ name, key, description }: IndexedRecord): PickedKey {
 
 interface DevelopedFile {
   readonly path: string;
-  /** Folder that must contain its files. Omitted to use the project of the path. */
+  /** Must contain its files. Omitted: the project of the path. */
   readonly root?: ProjectRoot;
 }
 
-/** Accepts a file, or a key of a registry on this machine. Throws PD_BAD_INPUT for a key without a local file. */
+/** A file, or a key with a file in a registry on this machine. Throws PD_BAD_INPUT. */
 export async function fileOf(client: Client, target: string, { home, isElsewhere }: { home: string; isElsewhere: boolean }): Promise<DevelopedFile> {
   if (!looksLikeKey(target) || (await isFile(target))) return { path: target };
   if (isElsewhere) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: its file is on another machine`, { fix: "pd dev <file>" });

@@ -4,9 +4,9 @@ import { LEAST_MEMORY_MB, MOST_MEMORY_MB } from "../../domain/source/process-gra
 export interface ProcessFlags {
   readonly allowRun?: string | undefined;
   readonly allowAddons?: string | undefined;
-  /** In MB. `none` means the server's setting. */
+  /** MB. `none`: the server's setting. */
   readonly memory?: string | undefined;
-  /** In seconds. `none` means the timeout in the file. */
+  /** Seconds. `none`: the timeout in the file. */
   readonly timeout?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export function processLimits({ allowRun, allowAddons, memory, timeout }: Proces
   };
 }
 
-/** `none` throws PD_BAD_INPUT, because no limit exists yet. */
+/** Throws PD_BAD_INPUT for `none`: there is no limit to remove. */
 export function firstLimits(flags: ProcessFlags) {
   const { memory_mb: memory, timeout_seconds: timeout, ...rights } = processLimits(flags);
   const none = memory === null ? "--memory" : timeout === null ? "--timeout" : undefined;

@@ -8,7 +8,7 @@ export type LocalCode = {
   readonly component_files?: Record<string, string>;
 };
 
-/** The files must be under `root`, by default the project of the path. Throws PD_FILE_NOT_FOUND, PD_BUILD_FAILED and PD_BAD_INPUT. */
+/** Files must be under `root`, by default the project of the path. Throws PD_FILE_NOT_FOUND, PD_BUILD_FAILED and PD_BAD_INPUT. */
 export async function codeParamsOf(path: string, root?: ProjectRoot): Promise<LocalCode> {
   const component = await LocalComponent.open(path, root);
   try {

@@ -12,9 +12,9 @@ export interface PropFlags {
 export interface CodeFlags extends PropFlags {
   readonly env?: readonly string[] | undefined;
   readonly envFile?: string | undefined;
-  /** Modules that are loaded before the component. */
+  /** Loaded before the component. */
   readonly import?: readonly string[] | undefined;
-  /** An import without a version installs the newest package of this day. */
+  /** Imports without a version install the newest package of this day. */
   readonly packagesAsOf?: string | undefined;
   readonly prompt?: boolean | undefined;
 }
@@ -27,7 +27,7 @@ export async function givenProps({ prop = [], props }: PropFlags): Promise<JsonO
     const [name, value] = splitPair(pair, "--prop");
     given.push([name, await readValue(name, value)]);
   }
-  // Unlike an assignment, this keeps a prop named `__proto__`.
+  // An assignment would lose a prop named `__proto__`.
   return { ...values, ...Object.fromEntries(given) };
 }
 
@@ -42,14 +42,14 @@ async function readPropsFile(path: string): Promise<JsonObject> {
   return { ...(await readJsonFile(path, "prop names and values")) };
 }
 
-/** `what` names the file's purpose in errors. Throws PD_BAD_INPUT and PD_FILE_NOT_FOUND. */
+/** `what`: the file's purpose, for errors. Throws PD_BAD_INPUT and PD_FILE_NOT_FOUND. */
 export async function readJsonFile(path: string, what: string): Promise<JsonObject> {
   const value = parseJson(await readText(path));
   if (!isJsonObject(value)) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as ${what}: expected a JSON object`);
   return value;
 }
 
-/** `@file` means the content of the file. `\@` escapes a text that starts with @. */
+/** `@file` reads the file. `\@` starts a text with @. */
 export async function readValue(name: string, value: string): Promise<string> {
   if (value.startsWith("\\@")) return value.slice(1);
   if (!value.startsWith("@")) return value;
@@ -73,7 +73,7 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
-/** Refuses a link out of the file's project, which may come from someone else. Pipes are allowed. */
+/** Refuses links out of the file's project, which may be someone else's. Allows pipes. */
 async function givenPlace(path: string): Promise<string> {
   return (await stat(path)).isFile() ? (await ProjectRoot.of(path)).place(path) : path;
 }
@@ -83,7 +83,6 @@ function reasonOf(error: unknown): string {
   return code === "ENOENT" ? "the file does not exist" : code === "EISDIR" ? "it is a folder" : messageOf(error);
 }
 
-/** `--env` overrides `--env-file`. */
 export async function givenEnv({ env = [], envFile }: Pick<CodeFlags, "env" | "envFile">): Promise<Record<string, string>> {
   const values: Record<string, string> = {};
   const lines = envFile === undefined ? [] : (await readText(envFile)).split(/\r?\n/).map((line) => line.trim().replace(/^export\s+/, ""));

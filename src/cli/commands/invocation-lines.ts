@@ -3,7 +3,7 @@ import { coloursFor } from "../colours.ts";
 import type { CliContext } from "../context.ts";
 import { printJson, printLine, timelineLine } from "../reporter.ts";
 
-/** Returns exit code 1 when the run failed. */
+/** Exit code 1 when the run failed. */
 export function printInvocation(cli: CliContext, invocation: InvocationRecord): number {
   const isOk = invocation.outcome === "returned";
   if (cli.isJson) printJson(cli, invocation);

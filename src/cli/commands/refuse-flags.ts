@@ -3,13 +3,12 @@ import type { CodeFlags } from "../code/prop-flags.ts";
 import type { ProcessFlags } from "../code/limit-flags.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";
 
-/** `flags` maps names to given values. Throws PD_BAD_INPUT for the first defined one. */
+/** Throws PD_BAD_INPUT for the first defined flag. */
 export function refuseGiven(flags: Readonly<Record<string, unknown>>, reason: string, fix = "Leave it out"): void {
   const given = Object.keys(flags).find((name) => flags[name] !== undefined);
   if (given !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use --${given}: ${reason}`, { fix });
 }
 
-/** A component would ignore these flags. */
 export function refuseForComponent({ account, source, schedule, map, memory, timeout, allowAddons }: StandFlags & ProcessFlags, name: string): void {
   const fix = "A component has props for this: --prop <name=value>";
   refuseGiven({ account, source, schedule, map }, `it maps an id in a workflow's file, and ${name} is a component`, fix);
@@ -24,7 +23,6 @@ interface ComponentFlags extends CodeFlags {
   readonly promptAll?: boolean | undefined;
 }
 
-/** A workflow would ignore these flags. */
 export function refuseForWorkflow(flags: ComponentFlags, name: string): void {
   const { prop, props, import: imports, packagesAsOf, maxConcurrency, latest, dc, promptAll } = flags;
   const given = { prop, props, import: imports, "packages-as-of": packagesAsOf, "max-concurrency": maxConcurrency, latest, dc, "prompt-all": promptAll };

@@ -4,7 +4,7 @@ import { type Candidate, READERS, type Surroundings } from "./readers.ts";
 
 type Kind = keyof typeof READERS | "files" | "profiles";
 
-/** By argument name, with the command before it where commands use the name differently. */
+/** Keys are arguments, with the command where the name is ambiguous. */
 const OF_ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   account: ["accounts"],
   app: ["apps"],
@@ -66,7 +66,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 
 export interface Completing {
   readonly place: Place;
-  /** Undefined when no server answers. */
+  /** Undefined without a server. */
   readonly client: () => Promise<Client | undefined>;
   readonly profiles: () => Promise<readonly string[]>;
   readonly sourceOfFile: Surroundings["sourceOfFile"];
@@ -112,7 +112,7 @@ async function readKind(kind: Kind, { place, client, profiles, sourceOfFile }: C
     const found = await client();
     return found === undefined ? [] : await READERS[kind]({ place, client: found, sourceOfFile });
   } catch {
-    // A press of Tab must not print errors.
+    // Tab must not print errors.
     return [];
   }
 }

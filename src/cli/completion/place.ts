@@ -1,21 +1,20 @@
 import type { CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 
 export interface Place {
-  /** The innermost command before the cursor, or the program. */
+  /** Innermost command before the cursor, or the program. */
   readonly command: CommandUnknownOpts;
-  /** With the names of its groups, such as `db get`. */
+  /** Such as `db get`. */
   readonly path: string;
-  /** Positional arguments before the cursor. */
   readonly given: readonly string[];
-  /** The flag whose value is at the cursor. */
+  /** Flag whose value is at the cursor. */
   readonly flag: Option | undefined;
   /** By long name. */
   readonly values: ReadonlyMap<string, string>;
-  /** The typed part of the word at the cursor. */
+  /** Part of the word before the cursor. */
   readonly current: string;
 }
 
-/** `words` follow `pd`. The last one is at the cursor and may be empty. */
+/** The last word is at the cursor and may be empty. */
 export function placeIn(program: CommandUnknownOpts, words: readonly string[]): Place {
   const current = words.at(-1) ?? "";
   let command = program;
@@ -37,7 +36,7 @@ export function placeIn(program: CommandUnknownOpts, words: readonly string[]): 
   return { command, path: path.join(" "), given, flag, values, current };
 }
 
-/** Includes flags of parents. For the program, includes flags that all commands share. */
+/** With flags of parents. The program has those that all commands share. */
 export function flagsOf(command: CommandUnknownOpts): readonly Option[] {
   return [...flagsUpFrom(command), ...(command.parent === null ? commonFlags(command.commands) : [])].filter(({ hidden }) => !hidden);
 }
@@ -50,7 +49,7 @@ function commonFlags([first, ...others]: readonly CommandUnknownOpts[]): readonl
   return (first?.options ?? []).filter(({ long }) => others.every(({ options }) => options.some((option) => option.long === long)));
 }
 
-/** Returns the flag when its value is the next word. Stores the value of `--flag=value`. */
+/** Returns the flag when its value is the next word, and stores `--flag=value`. */
 function flagOf(command: CommandUnknownOpts, word: string, values: Map<string, string>): Option | undefined {
   const mark = word.indexOf("=");
   const name = mark < 0 ? word : word.slice(0, mark);

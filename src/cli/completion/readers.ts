@@ -11,11 +11,11 @@ export interface Candidate {
 export interface Surroundings {
   readonly place: Place;
   readonly client: Client;
-  /** Id of the source that this file was last saved to. */
+  /** The source that this file was last saved to. */
   readonly sourceOfFile: (path: string) => Promise<string | undefined>;
 }
 
-/** Shorter keys match too many components. */
+/** Shorter keys match too much. */
 const LEAST_TYPED = 2;
 const MOST = 100;
 const RECENT = 30;
@@ -46,7 +46,7 @@ export const READERS = {
   workflows: async ({ client }) => (await everyPage(client.workflows.list)).map(({ name_slug: value, name }) => ({ value, about: name })),
 } satisfies Record<string, Reader>;
 
-/** Only props that are already known. A press of Tab must not send or run code. */
+/** Known props only: Tab must not send or run code. */
 async function propsOf({ client, place: { given, values }, sourceOfFile }: Surroundings): Promise<readonly PropRecord[]> {
   const named = given[0] ?? values.get("--dc");
   if (named === undefined) return [];
@@ -58,7 +58,6 @@ async function propsOf({ client, place: { given, values }, sourceOfFile }: Surro
   return saved.find(({ key }) => key === named)?.configurable_props ?? [];
 }
 
-/** Completes `name=`, then the value. */
 async function propCandidates({ client, place: { current } }: Surroundings, props: readonly PropRecord[]): Promise<readonly Candidate[]> {
   const mark = current.indexOf("=");
   if (mark < 0) return props.filter(isAsked).map(({ name, label, description }) => ({ value: `${name}=`, about: label ?? description?.split("\n")[0] }));

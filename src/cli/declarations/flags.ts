@@ -29,7 +29,7 @@ export function propFlags<Words extends unknown[], Flags extends OptionValues, G
     .option("--packages-as-of <day>", "Install packages without a version as they were on this day, such as 2023-06-01");
 }
 
-/** Flags that map ids in a workflow's file to things on this server. */
+/** Map ids in a workflow's file to things on this server. */
 export function standFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return command
     .option("--account <id=name>", "Account for an id in a workflow's file; repeatable", list)

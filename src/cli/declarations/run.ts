@@ -3,7 +3,6 @@ import type { CliContext } from "../context.ts";
 
 export type Run = (command: CommandUnknownOpts, work: (cli: CliContext) => Promise<number>) => Promise<void>;
 
-/** For repeatable flags. */
 export function list(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -9,11 +9,11 @@ import { unzipSync } from "fflate";
 
 const SCHEMA = "project-export/2026.01";
 const MANIFEST_FILE = "manifest.json";
-/** Other types may be control flow, whose format is unknown. */
+/** Others may be control flow of unknown format. */
 const STEP_TYPES = new Set(["CodeCell", "ActionCell", "code", "action", "component"]);
 const REDACTED = "<redacted>";
 
-/** Writes the workflows into folders in `into`. Throws PD_BAD_INPUT. */
+/** Folders are in `into`. Throws PD_BAD_INPUT. */
 export async function unpackArchive(path: string, into: string): Promise<readonly ExportedWorkflow[]> {
   const files = await unzipped(path);
   const manifest = readManifest(path, files);
@@ -76,7 +76,7 @@ async function readEntry({ path, files, into }: Archive, given: JsonValue, place
   return { place: written.folder.path, name, folder: written.folder, notes: [...notes, ...read.notes, ...folder.missing, ...written.notes] };
 }
 
-/** An unreadable workflow must not stop the import of others. */
+/** One unreadable workflow must not stop the import. */
 function folderOrProblem(id: string, record: JsonObject): HostedFolder | string {
   try {
     return hostedFolder(id, record);
@@ -92,7 +92,7 @@ function unread(path: string, problems: readonly string[]): string {
   return `it cannot be read: ${shown}${more}. pd import --explain ${path} prints the structure of the archive, without values`;
 }
 
-/** Falls back to the id or name in a file's name, when exactly one file matches. */
+/** Without a path, the only file whose name has the id or the name. */
 function fileOf(files: ReadonlyMap<string, string>, { path, id, name }: JsonObject): string | undefined {
   if (typeof path === "string") return files.has(path) ? path : undefined;
   const names = [...files.keys()].filter((file) => file.endsWith(".json") && file !== MANIFEST_FILE);
@@ -154,7 +154,7 @@ interface LeavingOut {
   readonly path: readonly string[];
 }
 
-/** Omits redacted values. The user must enter them again. */
+/** The user must enter redacted values again. */
 function withoutSecrets(given: JsonValue | undefined, { owner, notes, path }: LeavingOut): JsonValue | undefined {
   if (given === REDACTED) {
     notes.push(`enter ${path.join(".")} of ${owner} again: the export leaves secrets out`);
@@ -171,12 +171,12 @@ function withoutSecrets(given: JsonValue | undefined, { owner, notes, path }: Le
   );
 }
 
-/** Members whose values reveal nothing about the owner. */
+/** Their values reveal nothing about the owner. */
 const STRUCTURE =
   /^(?:schema|status|type|kind|lang|language|runtime|version|namespace|component_key|componentKey|key|truncated\w*|active|inactive|disabled|custom_response|customResponse)$/;
 const MOST_ITEMS = 3;
 
-/** Shows names and types, but no other values. */
+/** Shows names and types, but few values. */
 export async function explainArchive(path: string): Promise<readonly string[]> {
   const files = await unzipped(path);
   return [...files].flatMap(([name, text]) => {
@@ -201,7 +201,7 @@ function member(name: string, value: JsonValue, indent: string): readonly string
   return [`${indent}${name}: ${typeof value === "string" ? `a text of ${value.length} characters` : value === null ? "null" : `a ${typeof value}`}`];
 }
 
-/** The hosted platform's limit for an archive. */
+/** The hosted platform's limit. */
 const MOST_BYTES = 268_435_456;
 const MOST_FILES = 20_000;
 

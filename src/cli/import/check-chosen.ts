@@ -4,11 +4,11 @@ import { parseGivenTimer } from "../../domain/timer/schedule.ts";
 import type { Stand } from "../workflows/deploy-workflow.ts";
 import type { PlannedImport } from "./plan-import.ts";
 
-/** Throws PD_BAD_INPUT before anything is deployed. */
+/** Before the deployment. Throws PD_BAD_INPUT. */
 export async function checkChosen(client: Client, plans: readonly PlannedImport[], stand: Stand): Promise<void> {
   const named = new Map(plans.flatMap(({ plan }) => (plan?.foreign ?? []).map((one) => [one.id, one] as const)));
   const problems: string[] = [];
-  // The ids of an unreadable workflow are unknown.
+  // An unreadable workflow may have any ids.
   const areAllKnown = plans.every(({ plan, exported }) => plan !== undefined || exported.folder === undefined);
   for (const id of [stand.accounts, stand.stores, stand.sources, stand.schedules].flatMap((chosen) => Object.keys(chosen)))
     if (areAllKnown && plans.every(({ problems: wrong }) => wrong.length === 0) && !named.has(id)) problems.push(`no workflow here has the id ${id}`);

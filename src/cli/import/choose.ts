@@ -18,7 +18,7 @@ interface Choosing {
   readonly env: Record<string, string>;
 }
 
-/** Asks once for each unmapped id and missing variable. */
+/** Once for each unmapped id and missing variable. */
 export async function chooseMissing(cli: CliContext, client: Client, { plans, stand, env }: Choosing): Promise<void> {
   const open = plans.filter(({ plan, problems }) => plan !== undefined && problems.length === 0);
   for (const planned of open)

@@ -6,18 +6,18 @@ import { type WorkflowFolder, readWorkflowFolder, workflowFolderOf } from "../wo
 export interface ExportedWorkflow {
   readonly place: string;
   readonly name: string;
-  /** Omitted when it cannot be deployed, for the reason in `left`. */
+  /** Omitted when it cannot be deployed, because of `left`. */
   readonly folder?: WorkflowFolder;
   readonly left?: string;
   /** Such as values that the user must enter again. */
   readonly notes: readonly string[];
 }
 
-/** A repository keeps workflows in folders of projects. */
+/** Repositories have workflows in folders of projects. */
 const MOST_DEPTH = 6;
 const SKIPPED = new Set(["node_modules", "__pycache__"]);
 
-/** Throws PD_BAD_INPUT when the folder contains no workflow. */
+/** Throws PD_BAD_INPUT without a workflow. */
 export async function findExported(path: string): Promise<readonly ExportedWorkflow[]> {
   const found: ExportedWorkflow[] = [];
   for await (const folder of foldersBelow(path, 0)) {

@@ -7,7 +7,7 @@ import { idsOfArchive } from "./archive.ts";
 import type { ExportedWorkflow } from "./exported-workflow.ts";
 import { writeFolder } from "./write-folder.ts";
 
-/** Takes ids, or ZIPs that list ids. */
+/** `given`: ids, or ZIPs that list ids. */
 export async function fetchHosted(
   cli: CliContext,
   given: readonly string[],

@@ -8,9 +8,8 @@ import type { ExportedWorkflow } from "./exported-workflow.ts";
 
 export interface PlannedImport {
   readonly exported: ExportedWorkflow;
-  /** Omitted when the folder is missing or cannot be read. */
+  /** Omitted for a missing or unreadable folder. */
   readonly plan?: WorkflowPlanRecord;
-  /** The workflow that is deployed already. */
   readonly before?: WorkflowRecord;
   /** Deployed with the same files. */
   readonly isSame: boolean;
@@ -62,7 +61,6 @@ export function missingVariables({ plan, before }: PlannedImport, env: Readonly<
   return (plan?.variables ?? []).filter((name) => env[name] === undefined && before?.env.includes(name) !== true);
 }
 
-/** Neither chosen nor found by the server. */
 export function missingAccounts(
   { plan, before }: PlannedImport,
   stand: Stand,
@@ -73,7 +71,6 @@ export function missingAccounts(
   );
 }
 
-/** Emitters come before their listeners. */
 export function inOrder(plans: readonly PlannedImport[]): readonly PlannedImport[] {
   const left = [...plans];
   const ordered: PlannedImport[] = [];
@@ -82,7 +79,7 @@ export function inOrder(plans: readonly PlannedImport[]): readonly PlannedImport
     const next = left.findIndex(
       ({ exported, plan }) => !(plan?.foreign ?? []).some(({ id, kind }) => kind === "source" && ids.has(id) && id !== exported.folder?.id),
     );
-    // In a circle, any workflow may come first.
+    // In a circle, any may be first.
     ordered.push(...left.splice(Math.max(0, next), 1));
   }
   return ordered;

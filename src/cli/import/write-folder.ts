@@ -5,7 +5,7 @@ import { makeFolder } from "../../system/home/make-folder.ts";
 import type { HostedFolder } from "../transfer/hosted-workflow.ts";
 import { type WorkflowFolder, readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 
-/** Keeps an existing folder, which its owner may have changed. */
+/** Keeps an existing folder: its owner may have changed it. */
 export async function writeFolder(
   into: string,
   { name, files }: HostedFolder,

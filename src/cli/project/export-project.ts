@@ -10,10 +10,9 @@ import { escaped } from "./read-project.ts";
 import type { Around } from "./step.ts";
 
 export interface ExportedProject {
-  /** Content of `pd.yaml`. */
   readonly project: JsonObject;
   readonly files: Readonly<Record<string, string>>;
-  /** Variables that replace secrets. The user sets them for `pd apply`. */
+  /** Replace secrets. The user sets them for `pd apply`. */
   readonly variables: readonly string[];
   /** Facts that the file cannot express. */
   readonly warnings: readonly string[];
@@ -25,7 +24,6 @@ interface Collected {
   readonly warnings: string[];
 }
 
-/** Two values never share a variable. */
 function variableFor({ variables }: Collected, slug: string, name: string): string {
   const plain = `${slug}_${name}`.replaceAll(/\W/g, "_").toUpperCase();
   const wanted = /^\d/.test(plain) ? `_${plain}` : plain;
@@ -35,7 +33,7 @@ function variableFor({ variables }: Collected, slug: string, name: string): stri
   return `\${env:${free}}`;
 }
 
-/** Names come from the server. Throws PD_BAD_INPUT for one that leads out of the folder or is hidden. */
+/** From the server. Throws PD_BAD_INPUT for a path out of the folder or a hidden one. */
 function addFile({ files }: Collected, slug: string, [path, text]: readonly [string, string]): void {
   const isPlain = slugSchema.safeParse(slug).success && path.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.includes("\\"));
   if (!isPlain)
@@ -77,7 +75,7 @@ async function deliveriesOf(
   const cannotSay = (from: string, listener: string): boolean => {
     if (wanted.has(from)) return false;
     if (listener.startsWith("wh_")) return !names.has(from);
-    // Triggers of a workflow are in its own file.
+    // A workflow's own file has its triggers.
     return wanted.has(listener) && !(listener.startsWith("p_") && (isTriggerId(from) || names.has(from)));
   };
   for (const { emitter_id: from, listener_id: listener } of all)
@@ -100,7 +98,6 @@ async function sourceEntry({ client, accounts }: Around, record: SourceRecord, i
     into.warnings.push(`${slug} has modules loaded before it (--import), which pd.yaml cannot express`);
   const props: JsonObject = {};
   const kept: JsonObject = { ...record.configured_props, ...exported.configured_props };
-  // Omits defaults.
   const own = new Set(new KeptValues(declared).dropped(kept, {}));
   for (const { name } of declared) {
     const value = record.configured_props[name];

@@ -4,7 +4,7 @@ import { readableProps } from "../../domain/props/check-props.ts";
 import { type PropDeclaration, kindOfType } from "../../domain/props/kinds.ts";
 import { readProps } from "../../domain/props/read-props.ts";
 
-/** Compares values as the server stores them. A schedule as text may equal one as an object. */
+/** Compares values as stored: a schedule as text may equal an object. */
 export class KeptValues {
   readonly #declared: readonly PropDeclaration[];
   readonly #records: readonly PropRecord[];
@@ -16,7 +16,7 @@ export class KeptValues {
     this.#usual = readableProps(this.#declared, {});
   }
 
-  /** Converts values to the declared types, and omits null. */
+  /** Converts to the declared types, and omits null. */
   normal(given: JsonObject): JsonObject {
     const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
     const read = readableProps(this.#declared, filled);
@@ -44,7 +44,7 @@ export class KeptValues {
   }
 }
 
-/** Stored choices have labels, given ones do not. */
+/** Only stored choices have labels. */
 function withoutLabel(value: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(value)) return value.map((entry) => withoutLabel(entry) ?? null);
   if (!isJsonObject(value)) return value;

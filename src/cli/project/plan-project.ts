@@ -5,7 +5,7 @@ import { planWorkflow } from "./plan-workflow.ts";
 import type { ReadProject } from "./read-project.ts";
 import { type Around, NOTHING, type Step, lookAround } from "./step.ts";
 
-/** In an order that satisfies dependencies. Changes nothing. */
+/** Orders the steps by their dependencies. */
 export async function planProject(client: Client, { folder, project, written }: ReadProject, { prunes }: { prunes: boolean }): Promise<readonly Step[]> {
   const around = await lookAround(client, folder);
   const steps: Step[] = [...(await planStores(around, project.data_stores ?? []))];

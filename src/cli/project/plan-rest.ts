@@ -4,7 +4,7 @@ import { everyPage } from "../../client/client.ts";
 import type { Project, WebhookEntry } from "./project-schema.ts";
 import { type Around, NOTHING, type Step } from "./step.ts";
 
-/** Never deletes a data store, whose values have no other copy. */
+/** Deletes no data store, whose values have no other copy. */
 export async function planStores({ client }: Around, names: readonly string[]): Promise<readonly Step[]> {
   if (names.length === 0) return [];
   const known = new Set((await client.dataStores.list()).map(({ name }) => name));
@@ -17,7 +17,6 @@ export async function planStores({ client }: Around, names: readonly string[]): 
 
 /** Throws PD_AMBIGUOUS. */
 export function planWebhook({ client, webhooks }: Around, name: string, { url: given, description, active = true }: WebhookEntry): Step {
-  // As the server stores it.
   const url = URL.canParse(given) ? new URL(given).href : given;
   const named = webhooks.filter((webhook) => webhook.name === name);
   // An unnamed webhook with this url gets the name.
@@ -46,7 +45,7 @@ export function planWebhook({ client, webhooks }: Around, name: string, { url: g
   return { kind, name, action: "update", changes, perform: () => client.webhooks.update(before.id, { ...wanted, active }) };
 }
 
-/** A path or query may be secret. */
+/** Paths and queries may be secret. */
 function shownUrl(url: string): string {
   return URL.canParse(url) ? `${new URL(url).origin}/…` : "…";
 }
@@ -57,7 +56,6 @@ interface Delivery {
   readonly event: string;
 }
 
-/** Ignores sources and workflows without `deliver_to`. */
 export async function planDeliveries(around: Around, project: Project): Promise<readonly Step[]> {
   const saying = Object.entries({ ...project.sources, ...project.workflows }).filter(([, { deliver_to: to }]) => to !== undefined);
   if (saying.length === 0) return [];
@@ -87,7 +85,7 @@ export async function planDeliveries(around: Around, project: Project): Promise<
     return { kind: "delivery", name, action: "create", changes: [], perform: () => subscribe(around, delivery) };
   });
   const kept = new Set(wanted.map(textOf));
-  // Omitting a subscription to alerts or logs does not end it.
+  // Subscriptions to alerts and logs end only explicitly.
   const gone = there.filter(({ delivery }) => emitters.has(delivery.emitter) && !delivery.event.startsWith("$") && !kept.has(textOf(delivery)));
   const ended = gone.map(({ ids, delivery }): Step => {
     const perform = (): Promise<unknown> => around.client.subscriptions.delete(ids);
@@ -108,7 +106,7 @@ function textOf({ emitter, to, event }: Delivery): string {
   return `${emitter}${event === "" ? "" : ` (${event})`} → ${to}`;
 }
 
-/** An earlier step may have created either end. */
+/** An earlier step may have created an end. */
 async function subscribe({ client }: Around, { emitter, to, event }: Delivery): Promise<unknown> {
   const webhook = (await everyPage(client.webhooks.list)).find(({ name }) => name === to);
   const idOf = async (slug: string): Promise<string> => {

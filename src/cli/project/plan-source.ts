@@ -25,13 +25,13 @@ interface Wanted {
   readonly written: SourceEntry;
 }
 
-/** Updates an existing source with this slug. */
+/** Updates a source with this slug. */
 export async function planSource(around: Around, { slug, entry, written }: Wanted): Promise<Step> {
   const where = `source ${slug}`;
   const code = await codeOf(around, entry.component);
   const before = around.sources.find(({ name_slug: known }) => known === slug);
   const { client } = around;
-  // Describing runs code that the user has not approved yet, so it gets no variables.
+  // Describing runs code that the user has not approved, so it gets no variables.
   const describe = () => client.components.describe({ ...code.params, env: {} });
   if (before === undefined) {
     const { configurable_props: declared, version } = await describe();
@@ -51,7 +51,7 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
   const rest = restOfUpdate(slug, entry);
   const exported = await client.sources.export(before.id, { secrets: true });
   const codeChange = await codeChanges(around, { before, code, exported: exported.component, where });
-  // The code that will run decides which props exist and are secret.
+  // The new code decides which props exist and are secret.
   const declared = codeChange.length === 0 ? before.configurable_props : (await describe()).configurable_props;
   requireReferences(where, declared, written);
   const props = propsOf(around, { declared, entry, where });
@@ -79,7 +79,7 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
   return { kind: "source", name: slug, action: "update", changes, rights, perform: () => client.sources.update(before.id, request) };
 }
 
-/** `isTold` is true when the plan changes a place, such as `prop token` or `env NAME`. */
+/** `isTold`: the plan changes this place, such as `prop token` or `env NAME`. */
 function rightsOf({ entry, written, isTold }: { entry: SourceEntry; written: SourceEntry; isTold: (place: string) => boolean }): readonly Right[] {
   const given = [
     ...Object.entries(written.env ?? {}).map(([name, value]) => ({ place: `env ${name}`, value })),
@@ -99,7 +99,7 @@ function accountsIn(value: JsonValue): readonly string[] {
   return typeof value === "string" && value.startsWith("account:") ? [value.slice("account:".length)] : [];
 }
 
-/** `account:NAME` is an account for an app prop, and text for others. */
+/** `account:NAME` is an account only in app props. */
 function propsOf(around: Around, { declared, entry, where }: { declared: readonly PropRecord[]; entry: SourceEntry; where: string }): JsonObject {
   const { apps } = new KeptValues(declared);
   const all = Object.entries(entry.props ?? {}).map(([name, value]): [string, JsonValue] => [
@@ -109,7 +109,7 @@ function propsOf(around: Around, { declared, entry, where }: { declared: readonl
   return Object.fromEntries(all);
 }
 
-/** Values that contain variables are not shown. */
+/** Values with variables are not shown. */
 function referred(props: SourceEntry["props"] = {}): readonly string[] {
   return Object.entries(props).flatMap(([name, value]) => (holdsReference(value) ? [name] : []));
 }
@@ -124,7 +124,7 @@ function restOf(slug: string, { name, env, active, max_concurrency: most, allow_
   } satisfies SourceParams;
 }
 
-/** Removes rights and limits that the entry does not have. */
+/** Removes rights and limits that the entry lacks. */
 function restOfUpdate(slug: string, entry: SourceEntry) {
   return { ...restOf(slug, entry), max_concurrency: entry.max_concurrency ?? null, allow_run: entry.allow_run ?? false } satisfies SourceParams;
 }
@@ -142,7 +142,7 @@ async function codeOf({ folder, root }: Around, component: string): Promise<Code
   return { kind: "file", params: await codeParamsOf(join(folder, component), root) };
 }
 
-/** A registry has one version of a key at a time. */
+/** A registry has one version per key. */
 function requireVersion(where: string, code: Code, version: string): void {
   if (code.kind !== "key" || code.version === undefined || code.version === version) return;
   throw new PdError("PD_CONFLICT", `Cannot apply ${where}: expected ${code.key} ${code.version}, got ${version} from the registries`, {
@@ -150,7 +150,7 @@ function requireVersion(where: string, code: Code, version: string): void {
   });
 }
 
-/** The file is for Git, so a secret in it throws PD_BAD_INPUT. */
+/** The file is for Git. Throws PD_BAD_INPUT for a secret in it. */
 function requireReferences(where: string, declared: readonly PropRecord[], { props = {} }: SourceEntry): void {
   const open = declared.filter(({ name, secret }) => secret === true && props[name] !== undefined && !isReference(props[name])).map(({ name }) => name);
   const [first] = open;
@@ -180,7 +180,7 @@ async function codeChanges({ client }: Around, { before, code, exported, where }
     const published = await client.components.describe({ key: code.key });
     const { version } = published;
     requireVersion(where, code, version);
-    // Neither published nor given code has a registry, so the text is compared.
+    // Published and given code have no registry.
     if (published.registry === undefined)
       return before.registry === undefined
         ? textChanges(codeIn(exported), { path: published.component_path, text: published.code, files: published.component_files ?? {} })
@@ -213,7 +213,6 @@ function propChanges(kept: JsonObject, wanted: JsonObject, hidden: ReadonlySet<s
   });
 }
 
-/** Never shows values. */
 function envChanges(kept: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(wanted).flatMap(([name, value]) => {
     const known = ownMember(kept, name);

@@ -17,14 +17,14 @@ interface WantedWorkflow {
 }
 
 interface WorkflowAround extends Around {
-  /** Slugs of sources that will exist by then. */
+  /** Sources that will exist by then. */
   readonly created: readonly string[];
 }
 
 export async function planWorkflow(around: WorkflowAround, slug: string, { entry, written }: WantedWorkflow): Promise<Step> {
   const { client, folder, root } = around;
   const { files } = await readWorkflowFolder(join(folder, entry.folder), root);
-  // The noted id may be from another server.
+  // The noted id may be another server's.
   const { ".workflow.state": _own, ...own } = files;
   const before = around.workflows.find(({ name_slug: known }) => known === slug);
   const accounts = Object.entries(entry.accounts ?? {}).map(([id, word]) => [
@@ -68,10 +68,10 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
   return { kind: "workflow", name: slug, action: "update", changes, rights, perform };
 }
 
-/** An inactive export starts only when the entry says so. */
+/** Only the entry can start an inactive export. */
 const IS_INACTIVE = /^inactive:\s*true\s*(?:#.*)?$/m;
 
-/** `isTold` is true when the plan changes a place. */
+/** `isTold`: the plan changes this place. */
 function rightsOf(
   { env = {}, accounts = {}, sources = {}, allow_run: mayRun, allow_addons: mayLoad }: WorkflowEntry,
   isTold: (place: string) => boolean,

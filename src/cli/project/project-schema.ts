@@ -43,7 +43,7 @@ const parts = {
   webhooks: z.record(word, webhook).optional(),
 };
 
-/** Overrides single members of entries, props and variables. */
+/** Single members override those of entries, props and variables. */
 const overlay = z.strictObject({
   server: word.optional().describe("a profile of pd login; default: the server of -p, or of this machine"),
   sources: z.record(slug, source.partial()).optional(),
@@ -58,10 +58,9 @@ export const projectSchema = z.strictObject({
 });
 
 export const finalSchema = z.strictObject(parts);
-/** After the profile was applied. */
+/** A project after its profile was applied. */
 export type Project = z.output<typeof finalSchema>;
 
-/** For completion and checks in editors. */
 export function projectJsonSchema(): object {
   return { title: "pd.yaml of Headwater", ...z.toJSONSchema(projectSchema, { io: "input", unrepresentable: "any" }) };
 }

@@ -27,7 +27,7 @@ interface Wanted {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Throws PD_FILE_NOT_FOUND, or PD_BAD_INPUT with every problem and its line. */
+/** Throws PD_FILE_NOT_FOUND, or PD_BAD_INPUT with all problems and their lines. */
 export async function readProject(target: string, { profile, environment }: Wanted): Promise<ReadProject> {
   const path = await fileIn(target);
   const file = readYaml(await textOf(path));
@@ -69,10 +69,7 @@ export async function readProject(target: string, { profile, environment }: Want
   return { folder: dirname(path), project, written, server };
 }
 
-/**
- * Keeps prop values as written. `01234`, `1.10` or an id of 19 digits may be text, and the server knows which props are numbers. Returns other
- * integers that would be rounded.
- */
+/** Keeps prop values as written: `01234`, `1.10` or an id of 19 digits may be text, and only the server knows. Returns other integers that would be rounded. */
 function keepAsWritten(document: Document.Parsed): readonly { at: number; text: string }[] {
   const inexact: { at: number; text: string }[] = [];
   visit(document, {
@@ -86,7 +83,7 @@ function keepAsWritten(document: Document.Parsed): readonly { at: number; text: 
   return inexact;
 }
 
-/** True for sources → slug → props → name, or an item of that list. */
+/** sources → slug → props → name, or an item of that list. */
 function isOfProp(path: readonly unknown[]): boolean {
   const first = path.findIndex((node) => isPair(node) && keyOf(node) === "sources");
   const props = path[first + 4];
@@ -148,7 +145,6 @@ function asJson(value: unknown): JsonObject {
   return isJsonObject(plain) ? plain : {};
 }
 
-/** Lists are replaced, not merged. */
 function merged(base: JsonObject, over: JsonObject): JsonObject {
   const both = Object.entries(over).map(([name, value]): [string, JsonValue | undefined] => {
     const before = ownMember(base, name);
@@ -157,7 +153,7 @@ function merged(base: JsonObject, over: JsonObject): JsonObject {
   return { ...base, ...Object.fromEntries(both) };
 }
 
-/** `$${env:` is an escaped `${env:`. */
+/** `$${env:` escapes `${env:`. */
 const REFERENCE = /(\$?)\$\{env:([^}]*)\}?/g;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
@@ -172,7 +168,7 @@ export function holdsReference(value: JsonValue | undefined): boolean {
   return JSON.stringify(value ?? null).includes("${env:");
 }
 
-/** True when the file does not contain the value itself. */
+/** The file does not contain the value itself. */
 export function isReference(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.every((item) => isReference(item));
   return typeof value === "string" && (/(^|[^$])\$\{env:/.test(value) || value.startsWith("account:"));
@@ -183,10 +179,7 @@ export function variablesIn(value: JsonValue | undefined): readonly string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(variablesIn) : [];
 }
 
-/**
- * Only props, env and webhook urls may contain variables. Elsewhere, plans would show them or other servers would receive them.
- * Throws PD_BAD_INPUT.
- */
+/** Only props, env and webhook urls may contain variables: plans show others, or send them to other servers. Throws PD_BAD_INPUT. */
 function refuseElsewhere({ sources = {}, workflows = {}, webhooks = {}, ...rest }: Project, { path, lineOf }: Origin): void {
   const places: (readonly [place: readonly string[], value: JsonValue | undefined])[] = Object.entries(rest).map(([name, value]) => [[name], value]);
   for (const [slug, { props: _props, env: _env, ...other }] of Object.entries(sources))

@@ -11,26 +11,26 @@ import { theNamed } from "../../domain/source/named.ts";
 import { ProjectRoot } from "../../system/home/project-root.ts";
 
 export type StepKind = "data store" | "source" | "workflow" | "webhook" | "delivery";
-/** `extra` means on the server but not in pd.yaml. */
+/** `extra`: on the server, but not in pd.yaml. */
 export type StepAction = "create" | "update" | "unchanged" | "extra" | "delete";
 
-/** Performed completely or not at all. */
+/** Performed as a whole or not at all. */
 export interface Step {
   readonly kind: StepKind;
   readonly name: string;
   readonly action: StepAction;
   /** Never contain secrets. */
   readonly changes: readonly string[];
-  /** Omitted when the step grants no new rights. */
+  /** Omitted without new rights. */
   readonly rights?: readonly Right[];
   perform(): Promise<unknown>;
 }
 
-/** State of the server when the plan was made. */
+/** The server when the plan was made. */
 export interface Around {
   readonly client: Client;
   readonly folder: string;
-  /** Files named in pd.yaml must be in it. */
+  /** pd.yaml's files must be in it. */
   readonly root: ProjectRoot;
   readonly accounts: readonly AccountRecord[];
   readonly sources: readonly SourceRecord[];
@@ -67,7 +67,7 @@ export function accountNamed({ accounts }: Pick<Around, "accounts">, word: strin
   return theNamed(things, word, { attempted: `apply ${where}` }).record;
 }
 
-/** `account:NAME` as the server stores it. */
+/** Converts `account:NAME` to the stored form. */
 export function valueOf(around: Pick<Around, "accounts">, value: JsonValue, where: string): JsonValue {
   if (typeof value !== "string" || !value.startsWith("account:")) return value;
   return { authProvisionId: accountNamed(around, value.slice("account:".length), where).id };

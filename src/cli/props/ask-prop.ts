@@ -22,7 +22,7 @@ interface AskPropSettings {
   readonly component: AskedComponent;
 }
 
-/** Undefined to leave the prop unset. */
+/** Undefined leaves the prop unset. */
 export async function askProp(cli: CliContext, prop: Question, { signal, load, component }: AskPropSettings): Promise<JsonValue | undefined> {
   const { offers } = kindOfType(prop.type).asking ?? {};
   if (offers === "accounts") return askAccount(cli, component, { prop, signal });

@@ -10,17 +10,15 @@ interface Asking<Value> {
   readonly props: JsonObject;
   readonly send: (props: JsonObject) => Promise<Value>;
   readonly component: AskedComponent;
-  /** True asks first, also about optional props. False asks only after an error. */
+  /** True asks first, and about optional props. False asks only after an error. */
   readonly isGuided: boolean;
   /** Kept when a question is aborted. */
   readonly answers?: JsonObject;
-  /** Aborts a question. */
   readonly signal?: AbortSignal;
-  /** Called before questions may start. */
   readonly asks?: () => void;
 }
 
-/** Asks for values that are missing or wrong. When it cannot ask, throws the server's error. */
+/** For missing and wrong values. Throws the server's error when it cannot ask. */
 export async function askingForProps<Value>(cli: CliContext, flags: { prompt?: boolean | undefined }, asking: Asking<Value>): Promise<Value> {
   const { props, send, component, isGuided, answers = {}, signal, asks } = asking;
   if (!canAsk(cli, flags)) return send(props);

@@ -15,7 +15,7 @@ export interface AskedComponent {
   choices(prop: PropRecord, given: JsonObject): LoadPage;
 }
 
-/** Missing values are those of the source `source_id`. */
+/** `source_id` provides missing values. */
 export interface GivenCode extends CodeParams {
   readonly env?: Record<string, string>;
   readonly source_id?: string;

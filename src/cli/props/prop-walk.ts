@@ -14,7 +14,7 @@ interface Known {
   readonly problems: readonly PropProblemRecord[];
 }
 
-/** Asks for required props, then for optional ones that the user picks, then for props that these values add. */
+/** Asks for required props, for optional ones that the user picks, and for props that the values add. */
 export class PropWalk {
   readonly #cli: CliContext;
   readonly #component: AskedComponent;
@@ -24,7 +24,7 @@ export class PropWalk {
   readonly #offered = new Set<string>();
   readonly #told = new Set<string>();
 
-  /** `answers` is filled in place, so it survives an aborted walk. */
+  /** Fills `answers` in place, so they survive an abort. */
   constructor(
     cli: CliContext,
     component: AskedComponent,
@@ -48,7 +48,7 @@ export class PropWalk {
     }
   }
 
-  /** Returns false when asking would not help. */
+  /** False when asking does not help. */
   async mend(error: unknown): Promise<boolean> {
     const known = this.#mendable(error);
     return known !== undefined && this.#ask(known);
@@ -66,14 +66,14 @@ export class PropWalk {
     }
   }
 
-  /** Undefined unless the user can fix every problem. */
+  /** Undefined unless the user can fix all problems. */
   #mendable(error: unknown): Known | undefined {
     const told = badPropsOf(error);
     if (told === undefined || told.problems.length === 0) return undefined;
     return told.problems.every(({ prop, isMissing }) => isMissing === true || prop in this.#answers) ? told : undefined;
   }
 
-  /** Returns false when no question was needed. */
+  /** False when no question was needed. */
   async #ask({ props, problems }: Known): Promise<boolean> {
     for (const { prop, problem = "", isMissing } of problems) if (isMissing !== true) printNote(this.#cli, `${prop} ${problem}`);
     const wanted = new Set([...problems.map(({ prop }) => prop), ...(await this.#offer(props))]);
@@ -84,7 +84,7 @@ export class PropWalk {
     return wanted.size > 0;
   }
 
-  /** Most users set few optional props, so all are offered in one question. */
+  /** One question offers all optional props, because most users set few. */
   async #offer(props: readonly PropRecord[]): Promise<string[]> {
     const fresh = props.filter((prop) => isOptional(prop) && this.values[prop.name] === undefined && !this.#offered.has(prop.name));
     if (fresh.length === 0) return [];

@@ -3,7 +3,7 @@ import { type JsonObject, type JsonValue, parseJson } from "../../domain/text/js
 import { typedValue } from "../ask/answer-check.ts";
 import type { AskedComponent } from "./asked-component.ts";
 
-/** Parses JSON from `--prop` when the prop accepts any value. The server would store it as text. Loads types only when needed. */
+/** `--prop` may have JSON for props of any value, which the server would store as text. Loads types only when needed. */
 export async function typedProps(
   component: AskedComponent,
   props: JsonObject,
@@ -13,7 +13,7 @@ export async function typedProps(
   const mayBeJson = ([name, value]: readonly [string, JsonValue | undefined]): boolean =>
     names.has(name) && typeof value === "string" && parseJson(value) !== undefined;
   if (!Object.entries(props).some(mayBeJson)) return props;
-  // Sending the values reports missing ones.
+  // Sending reports missing values.
   const declared = await component.props(props).catch((): readonly PropRecord[] => []);
   const types = new Map(declared.map(({ name, type }) => [name, type]));
   const typed = Object.entries(props).map(([name, value]): [string, JsonValue | undefined] => {

@@ -9,7 +9,7 @@ const KEPT_EVENTS = 100;
 
 type HostedSource = Pick<SourceRecord, "id" | "component_id" | "configured_props" | "name_slug" | "name" | "active">;
 
-/** Returns what the documented endpoints have, in our format. */
+/** Reads the documented endpoints, and returns our format. */
 export async function exportHosted(connection: Connection, source: HostedSource, { events }: TransferWishes): Promise<ExportedRecord> {
   const read = async (path: string): Promise<readonly JsonObject[]> => recordsIn(await connection.request({ method: "GET", path }));
   const [component = {}] = await read(`/v1/components/${encodeURIComponent(source.component_id)}`);
@@ -47,7 +47,7 @@ export async function exportHosted(connection: Connection, source: HostedSource,
   };
 }
 
-/** The exact answer is unknown. An envelope holds one record or a list. */
+/** The exact answer is unknown: an envelope holds one record or a list. */
 function recordsIn(body: JsonValue | undefined): readonly JsonObject[] {
   const data = isJsonObject(body) ? body["data"] : undefined;
   return (Array.isArray(data) ? data : [data ?? null]).filter(isJsonObject);
@@ -70,7 +70,7 @@ function metadataOf(summary: JsonObject) {
   };
 }
 
-/** The platform returns a timer's input as `{ cron, interval_seconds }`. */
+/** The platform's format is `{ cron, interval_seconds }`. */
 function timerInput({ cron, timezone, interval_seconds: seconds }: JsonObject): JsonObject {
   if (cron !== null && cron !== undefined) return { cron, ...(typeof timezone === "string" ? { timezone } : {}) };
   return seconds === null || seconds === undefined ? {} : { intervalSeconds: seconds };

@@ -5,14 +5,14 @@ import { isWorkflowId } from "../../domain/ids.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/text/json.ts";
 
 export interface HostedFolder {
-  /** Same as in the platform's own export. */
+  /** As in the platform's export. */
   readonly name: string;
   readonly files: Readonly<Record<string, string>>;
-  /** Accounts and code that the user must add before it runs. */
+  /** The user must add these accounts and this code. */
   readonly missing: readonly string[];
 }
 
-/** Takes the answer of `GET /v1/workflows/{id}`. Throws PD_BAD_INPUT when it is not a workflow. */
+/** `told`: answer of `GET /v1/workflows/{id}`. Throws PD_BAD_INPUT. */
 export function hostedFolder(id: string, told: JsonValue | undefined): HostedFolder {
   const record = isJsonObject(told) ? told : {};
   if (!isWorkflowId(id)) throw new PdError("PD_BAD_INPUT", `Cannot pull ${JSON.stringify(id)}: expected the id of a workflow, such as p_abc123`);
@@ -37,7 +37,7 @@ export function hostedFolder(id: string, told: JsonValue | undefined): HostedFol
   };
 }
 
-/** A step that does nothing would look like one that works. */
+/** A step without effect would look like one that works. */
 const NO_CODE = "write the code of this step: the fetched workflow did not have it";
 
 function stepOf(step: JsonObject, files: Record<string, string>, missing: string[]): JsonObject {

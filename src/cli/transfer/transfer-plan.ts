@@ -8,7 +8,6 @@ import { plainLine } from "../terminal-text.ts";
 export interface TransferWishes {
   readonly secrets: boolean;
   readonly state: boolean;
-  /** Number of newest events. */
   readonly events: number;
 }
 
@@ -19,11 +18,11 @@ export interface PlannedTransfer {
   readonly kind: "create" | "update" | "unchanged";
   /** Each starts with `+`, `-`, `~` or a blank. */
   readonly changes: readonly string[];
-  /** New rights, all from the other server. */
+  /** New here, and all from the other server. */
   readonly rights: readonly Right[];
   readonly request: CarriedSource;
   readonly propNames: readonly string[];
-  /** Values that are not transferred, so the user must give them. */
+  /** The user must give these values. */
   readonly withheld: readonly string[];
 }
 
@@ -34,7 +33,7 @@ export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefine
   if (to === undefined) return { ...shared, kind: "create", changes: [], withheld: [...withheldProps, ...withheldEnv.map((name) => `--env ${name}`)] };
   const hidden = new Set([...secretProps, ...to.secret_props]);
   const kept = new Set(withheldProps);
-  // Values that are not transferred are not a difference.
+  // Values that are not transferred do not count.
   const before = Object.fromEntries(Object.entries(to.configured_props ?? {}).filter(([name]) => !kept.has(name)));
   const { env = {}, state, max_concurrency: most, allow_run: mayRun } = from;
   const changes = [
@@ -72,7 +71,7 @@ function membersChanges(label: string, ...[before, after, hidden]: [JsonObject, 
     const name = plainLine(member);
     if (isSameJson(old, next)) return [];
     if (old === undefined) return [`+ ${label} ${name}: ${value(member, next)}`];
-    // The target keeps other members, except in the store, which is replaced.
+    // The target keeps other members, except in `state`, which is replaced.
     if (next === undefined) return label === "state" ? [`- ${label} ${name}: ${value(member, old)}`] : [];
     return [`~ ${label} ${name}: ${value(member, old)} → ${value(member, next)}`];
   });
@@ -90,7 +89,7 @@ export function fileLines(changes: readonly FileChange[]): string[] {
   return changes.flatMap(({ path, kind, lines }) => [`${SIGNS[kind]} ${plainLine(path)}`, ...lines.map((line) => `    ${plainLine(line)}`)]);
 }
 
-/** The server uses the same path by default. */
+/** The server has the same default path. */
 function asCode({ path = "component.js", code: text, files = {}, imports = [] }: CarriedCode): ComponentCode {
   return { path, text, files, imports: imports.map(asCode) };
 }

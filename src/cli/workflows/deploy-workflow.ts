@@ -12,7 +12,6 @@ import { holdingTerminal, withSpinner } from "../spinner.ts";
 import { type WorkflowFolder, noteId } from "./folder.ts";
 import { graphOf } from "./workflow-text.ts";
 
-/** Flags that map ids in a workflow's file to things on this server. */
 export interface StandFlags {
   /** Each is `apn_x=mine`. */
   readonly account?: readonly string[] | undefined;
@@ -20,7 +19,7 @@ export interface StandFlags {
   readonly source?: readonly string[] | undefined;
   /** Each is `ti_x={"cron":"0 8 * * *"}`. */
   readonly schedule?: readonly string[] | undefined;
-  /** Each is one of these, or `ds_x=my-store`. The prefix of the id decides. */
+  /** Any of these, or `ds_x=my-store`, by the id's prefix. */
   readonly map?: readonly string[] | undefined;
   readonly prompt?: boolean | undefined;
 }
@@ -67,7 +66,7 @@ function noteSchedule({ schedules }: Stand, [id, text]: [string, string]): void 
   schedules[id] = scheduleOf(text);
 }
 
-/** A timer as JSON, seconds, or a cron expression. */
+/** JSON of a timer, seconds, or cron. */
 export function scheduleOf(text: string): JsonObject {
   const given = text.startsWith("{") ? parseJson(text) : undefined;
   if (isJsonObject(given)) return given;
@@ -91,7 +90,6 @@ export interface Sent {
   readonly isNew: boolean;
 }
 
-/** Asks for unknown accounts. */
 export async function sendWorkflow(cli: CliContext, client: Client, { folder, flags, name, env, limits = {}, isNew = false, chosen }: Sending): Promise<Sent> {
   const { files, id } = folder;
   const known = isNew || id === undefined ? undefined : await knownWorkflow(client, id);
@@ -117,7 +115,7 @@ export async function sendWorkflow(cli: CliContext, client: Client, { folder, fl
   }
 }
 
-/** Undefined when no workflow has this id. */
+/** Undefined for an unknown id. */
 export async function knownWorkflow(client: Client, id: string): Promise<WorkflowRecord | undefined> {
   return client.workflows.get(id).catch((error: unknown) => {
     if (error instanceof PdError && error.code === "PD_WORKFLOW_NOT_FOUND") return undefined;
@@ -138,7 +136,7 @@ function missingAccounts(error: unknown): readonly MissingAccount[] {
   );
 }
 
-/** Throws PD_ACCOUNT_NOT_FOUND when the app has no account. */
+/** Throws PD_ACCOUNT_NOT_FOUND without an account. */
 async function askAccount(cli: CliContext, client: Client, { id, app, steps }: MissingAccount): Promise<string> {
   const known = (await client.accounts.list({ app, limit: 1000 })).data;
   if (known.length === 0)
@@ -150,7 +148,6 @@ async function askAccount(cli: CliContext, client: Client, { id, app, steps }: M
   return holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
 }
 
-/** Asks for unmapped data stores in the files. */
 async function askStores(
   cli: CliContext,
   client: Client,

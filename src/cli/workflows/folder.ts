@@ -7,14 +7,14 @@ import { readStable, writeWhole } from "../../system/home/whole-files.ts";
 
 const WORKFLOW_FILE = "workflow.yaml";
 const STATE_FILE = ".workflow.state";
-/** Files that steps use. Others are not read. */
+/** Other files are not read. */
 const CODE = /(?:\.(?:[mc]?[jt]sx?|json|py)|(?:^|\/)requirements\.txt)$/;
 const SKIPPED = new Set(["node_modules", "__pycache__"]);
 const MOST_FILES = 2000;
 const MOST_FOLDERS = 2000;
 const MOST_BYTES = 10 * 1024 * 1024;
 
-/** Undefined when the target is not a workflow. */
+/** Undefined for other targets. */
 export async function workflowFolderOf(target: string): Promise<string | undefined> {
   const folder = basename(target) === WORKFLOW_FILE ? dirname(target) : target;
   const found = await stat(join(folder, WORKFLOW_FILE)).catch(() => undefined);
@@ -24,16 +24,13 @@ export async function workflowFolderOf(target: string): Promise<string | undefin
 export interface WorkflowFolder {
   readonly path: string;
   readonly files: Record<string, string>;
-  /** Folders in which new files may appear. */
+  /** New files may appear here. */
   readonly folders: readonly string[];
-  /** Noted by the hosted export or an earlier deploy. */
+  /** The hosted export or an earlier deploy noted it. */
   readonly id: string | undefined;
 }
 
-/**
- * Its files must be under `root`, by default the project of the folder. Throws PD_BAD_INPUT above the limits, and for a link that leads out of the
- * project.
- */
+/** Files must be under `root`, by default the project of the folder. Throws PD_BAD_INPUT above the limits, and for a link out of the project. */
 export async function readWorkflowFolder(path: string, root?: ProjectRoot): Promise<WorkflowFolder> {
   const project = root ?? (await ProjectRoot.of(path));
   const files: Record<string, string> = {};
@@ -51,7 +48,7 @@ export async function readWorkflowFolder(path: string, root?: ProjectRoot): Prom
   return { path, files, folders, id: isWorkflowId(noted) ? noted : undefined };
 }
 
-/** Follows links. `folders` receives each visited folder. `above` holds the real paths of the parents. */
+/** Follows links. `folders` receives visited folders. `above`: real paths of the parents. */
 async function* filesIn(
   folder: string,
   { project, folders }: { project: ProjectRoot; folders: string[] },
@@ -65,7 +62,7 @@ async function* filesIn(
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
-    // A broken link is ignored. Code that imports it fails.
+    // Code that imports a broken link fails.
     const found = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
     if (found?.isDirectory() === true && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) yield* filesIn(path, { project, folders }, [...above, place]);
     if (found?.isFile() === true) yield path;

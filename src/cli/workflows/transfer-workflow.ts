@@ -23,7 +23,7 @@ export interface PlannedWorkflow {
   carryOut(): Promise<void>;
 }
 
-/** Between our servers, under the same id. Accounts are those of the target. Variables must be given. */
+/** Between our servers, with the same id and the target's accounts. Variables must be given. */
 export async function planWorkflow(
   cli: CliContext,
   { origin, target }: { origin: Client; target: Client },
@@ -60,7 +60,7 @@ function recordChanges(from: WorkflowRecord, before: WorkflowRecord | undefined,
   return [...memberChange("name", before.name, from.name), ...memberChange("active", before.active, from.active), ...given];
 }
 
-/** Finds a workflow with the same id or slug. */
+/** Finds the workflow by id or slug. */
 async function known(client: Client, { id, name_slug: slug }: WorkflowRecord): Promise<WorkflowRecord | undefined> {
   for (const name of [id, slug]) {
     const found = await client.workflows.get(name).catch((error: unknown) => {
@@ -78,7 +78,7 @@ interface HostedPull {
   readonly isDry: boolean;
 }
 
-/** Writes a new folder, which is not deployed. */
+/** The new folder is not deployed. */
 export async function writeHostedWorkflow(cli: CliContext, origin: Client, { id, orgId, isDry }: HostedPull): Promise<void> {
   const query = orgId === undefined ? "" : `?org_id=${encodeURIComponent(orgId)}`;
   const told = await origin.connection.request({ method: "GET", path: `/v1/workflows/${encodeURIComponent(id)}${query}` });

@@ -33,7 +33,6 @@ function runCounts({ runs }: WorkflowRecord): string {
   return counted.length === 0 ? "none yet" : counted.map(([state, count]) => `${count} ${state}`).join(", ");
 }
 
-/** Branches and loops are indented. */
 export function graphOf({ triggers, steps }: Pick<WorkflowRecord, "triggers" | "steps">): string[] {
   const heads = triggers.map((trigger) => {
     const { kind, id, endpoint_url: url, emitter, event_name: channel, configured_props: props } = trigger;

@@ -4,12 +4,12 @@ import type { OAuthGrant } from "./oauth.ts";
 import { accountIdOf } from "../props/app-prop.ts";
 import type { PropDeclaration } from "../props/kinds.ts";
 
-/** Credentials for one app. Components read them as `$auth`. */
+/** Components read the credentials as `$auth`. */
 export interface AccountContent {
   readonly id: AccountId;
-  /** Unique among the accounts of its app. */
+  /** Unique within its app. */
   readonly name: string;
-  /** Name slug of the app. */
+  /** Name slug. */
   readonly app: string;
   readonly credentials: JsonObject;
   readonly oauth?: OAuthGrant | undefined;
@@ -25,7 +25,7 @@ export interface Account extends AccountContent {
 
 export type FindAccount = (app: string, idOrName: string) => Account | undefined;
 
-/** Returns the values with `{ authProvisionId }` in place of each account's id or name. Unknown names stay strings. */
+/** Replaces each account's id or name with `{ authProvisionId }`. Unknown names stay strings. */
 export function withAccounts(props: readonly PropDeclaration[], given: JsonObject, find: FindAccount): JsonObject {
   const named = props.flatMap((prop): [string, JsonValue][] => {
     const value = prop.kind === "app" && Object.hasOwn(given, prop.name) ? given[prop.name] : undefined;
@@ -43,8 +43,8 @@ export interface DeclaredProps {
 }
 
 /**
- * Like `withAccounts`, but dynamic props accept only ids. Otherwise a component that has seen a string value could
- * declare that prop as an app prop and receive the account of that name.
+ * Dynamic props accept only ids. Otherwise a component could redeclare a string prop as an app prop, and receive the
+ * account of that name.
  */
 export function withNamedAccounts({ own, dynamic }: DeclaredProps, given: JsonObject, find: FindAccount): JsonObject {
   const byId: FindAccount = (app, id) => {

@@ -1,4 +1,4 @@
-/** Token of Basic authentication (RFC 7617), in UTF-8. */
+/** RFC 7617, in UTF-8. */
 export function basicToken(user: string, password: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)));
 }

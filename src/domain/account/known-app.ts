@@ -7,14 +7,13 @@ export interface AppField {
   readonly name: string;
   readonly secret?: boolean | undefined;
   readonly optional?: boolean | undefined;
-  /** Stored when no value is given. */
   readonly default?: string | undefined;
   readonly hint?: string | undefined;
 }
 
 /**
- * A GET that an app answers with 2xx for valid credentials, and with 401 or 403 for others. Fields of the account
- * replace `{field}`. Without `authorization` and `basic`, an OAuth access token is sent as bearer.
+ * A GET that the app answers with 2xx for valid credentials, else 401 or 403. Fields of the account replace `{field}`.
+ * Without `authorization` and `basic`, the OAuth access token is sent as bearer.
  */
 export interface AppProbe {
   readonly url: string;
@@ -42,7 +41,7 @@ interface TableRow {
 
 type Providers = Readonly<Record<string, Omit<OAuthProvider, "scopes">>>;
 
-/** Name slug → app. Loaded on demand, because most servers never use it. */
+/** Loaded on demand, because most servers never use it. */
 export async function knownApps(): Promise<ReadonlyMap<string, KnownApp>> {
   const { default: table } = await import("./known-apps.json", { with: { type: "json" } });
   const rows: Readonly<Record<string, TableRow>> = table.apps;
@@ -121,7 +120,7 @@ export function probeRequest({ url, headers = {}, basic }: AppProbe, credentials
   };
 }
 
-/** Returns the probe's URL without the query and without fields that may be secret. */
+/** Omits the query and fields that may be secret. */
 export function shownAddress({ url }: AppProbe, app: KnownApp | undefined, credentials: JsonObject): string {
   const open = new Set((app?.fields ?? []).filter(({ secret }) => secret !== true).map(({ name }) => name));
   const shown = Object.fromEntries(Object.entries(credentials).filter(([name]) => open.has(name)));

@@ -21,12 +21,11 @@ export interface MailServer {
 
 export const SECURITIES = ["tls", "starttls", "none"] as const;
 
-/** The account with the SMTP settings. The slug `smtp` belongs to a published app. */
+/** Holds the SMTP settings. The slug `smtp` belongs to a published app. */
 export const MAIL_ACCOUNT = { app: "headwater_mail", name: "mail" } as const;
 
 export const NO_MAIL_SERVER = "no SMTP server is configured: run pd config smtp <address> --to <you>";
 
-/** Undefined when the settings are missing or incomplete. */
 export function mailServerIn(accounts: readonly AccountContent[]): MailServer | undefined {
   const found = accounts.find(({ app, name }) => app === MAIL_ACCOUNT.app && name === MAIL_ACCOUNT.name)?.credentials;
   const text = (name: string): string | undefined => (typeof found?.[name] === "string" && found[name] !== "" ? found[name] : undefined);
@@ -37,7 +36,7 @@ export function mailServerIn(accounts: readonly AccountContent[]): MailServer | 
   return { host, port, security, from, to, ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
 }
 
-/** Returns the mail, or a text that says what is wrong. */
+/** Returns the problem as a string. */
 export function mailOf(what: JsonValue | undefined): Mail | string {
   if (!isJsonObject(what)) return `$.send.email expected { subject, text, html }, got ${JSON.stringify(what)}`;
   const { subject = "", text, html } = what;

@@ -1,7 +1,7 @@
 import { parsedAddress } from "../text/addresses.ts";
 import { type JsonObject, isRecord } from "../text/json.ts";
 
-/** How an app grants access (RFC 6749). Fields of the account replace `{field}` in URLs. */
+/** RFC 6749. Fields of the account replace `{field}` in URLs. */
 export interface OAuthProvider {
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
@@ -12,7 +12,7 @@ export interface OAuthProvider {
   readonly scopes: readonly string[];
   /** Defaults to a space. */
   readonly scopeSeparator?: string;
-  /** Parameter for the scopes of the user's own token, when it is not `scope`. */
+  /** Parameter for the user token's scopes, when not `scope`. */
   readonly scopeParameter?: string;
   readonly authorizeParameters?: Readonly<Record<string, string>>;
   /** Sends the client's secret in the header instead of the body. */
@@ -23,7 +23,7 @@ export interface OAuthProvider {
   readonly wantsHttps?: boolean;
   /** Used when the provider does not report a lifetime. */
   readonly lifetimeMs?: number;
-  /** Account fields from the token response and the redirect: field → name there. */
+  /** Account field → its name in the token response or the redirect. */
   readonly tokenFields?: Readonly<Record<string, string>>;
   readonly callbackFields?: Readonly<Record<string, string>>;
 }
@@ -33,7 +33,7 @@ export interface OAuthClient {
   /** Omitted for a public client. */
   readonly secret?: string;
   readonly tokenUrl: string;
-  /** Used to connect the account again. */
+  /** Used to reconnect. */
   readonly authorizeUrl?: string;
   readonly deviceUrl?: string;
   readonly refreshUrl?: string;
@@ -99,13 +99,12 @@ const LONGEST_MARGIN_MS = 5 * 60_000;
 /** A smaller step back is a clock correction. */
 const CLOCK_SLACK_MS = 60_000;
 
-/** A token is due well before it expires. When this machine's clock was set back, the remaining lifetime is unknown, so it is due. */
+/** Also true when this machine's clock was set back, because the remaining lifetime is then unknown. */
 export function isDue(grant: OAuthGrant, now: number): boolean {
   const at = dueAt(grant);
   return at !== undefined && (now < grant.grantedAt - CLOCK_SLACK_MS || now >= at);
 }
 
-/** Undefined when the token does not expire. */
 export function dueAt({ grantedAt, expiresAt }: OAuthGrant): number | undefined {
   return expiresAt === undefined ? undefined : expiresAt - Math.min(LONGEST_MARGIN_MS, (expiresAt - grantedAt) / 4);
 }

@@ -1,11 +1,11 @@
-/** Something that a source or workflow may do or see. Plans list the rights, because the code or its server may not be trusted. */
+/** Listed in plans, because the code or its server may not be trusted. */
 export interface Right {
   readonly kind: RightKind;
   /** The subject, such as a variable. Empty for `programs` and `addons`. */
   readonly what: string;
 }
 
-/** The value for `env` comes with the plan. The value for `variable` belongs to the person who applies it. */
+/** The value for `env` comes with the plan, that for `variable` from the person who applies it. */
 export type RightKind = "programs" | "addons" | "imports" | "env" | "variable" | "account" | "hears";
 
 export function newRights(before: readonly Right[], after: readonly Right[]): readonly Right[] {

@@ -42,7 +42,7 @@ export function byBeginning(forms: Iterable<string>): SecretForms {
 /** `to` is exclusive. */
 type Span = readonly [from: number, to: number];
 
-/** Masks the forms, also a long form that is cut off. Forms may overlap, contain each other, or start alike. */
+/** Also masks a long form that is cut off. Forms may overlap or contain each other. */
 export function starsOver(text: string, forms: SecretForms): string {
   const spans: Span[] = [];
   for (const [beginning, alike] of forms) {
@@ -64,7 +64,6 @@ interface Search {
   readonly first: number;
 }
 
-/** Adds each match of `beginning`, extended while the text equals one of the forms. */
 function addSpans(spans: Span[], { text, beginning, alike, first }: Search): void {
   for (let from = first; from >= 0;) {
     let length = beginning.length;
@@ -93,7 +92,7 @@ function covered(text: string, spans: readonly Span[]): string {
 /** Shorter lines of a secret are not masked alone. */
 const SHORTEST_LINE = 16;
 
-/** How a secret may appear: plain, in URLs, JSON, console output, Base64 and hexadecimal text, and line by line. */
+/** Plain, in URLs, JSON, console output, Base64 and hexadecimal text, and line by line. */
 export function formsOf(secrets: readonly string[]): SecretForms {
   return byBeginning(secrets.flatMap(formsOfOne));
 }
@@ -112,9 +111,8 @@ function encodedForms(secret: string): readonly string[] {
 }
 
 /**
- * Base64 of a text that contains the secret, such as a Basic header. Three bytes become four characters, so there are
- * three alignments. Characters at the edges also encode adjacent text and are left out. They reveal at most 4 bits at
- * each end.
+ * Three bytes become four characters, so there are three alignments. Characters at the edges also encode adjacent text
+ * and are left out. They reveal at most 4 bits at each end.
  */
 function asInBase64(secret: string): readonly string[] {
   // A client's secret is form-encoded before it becomes a Basic password (RFC 6749, 2.3.1).
@@ -126,7 +124,7 @@ function asInBase64(secret: string): readonly string[] {
       return characters.slice(Math.ceil((lead * 8) / 6), Math.floor(((lead + bytes.length) * 8) / 6));
     });
   });
-  // A whole Basic value or token has no adjacent text, so nothing is left out.
+  // A whole Basic value or token has no adjacent text.
   const whole = [`${secret}:`, `:${secret}`, secret].map((text) => Buffer.from(text).toString("base64"));
   return [...byAlignment, ...whole].flatMap((text) => {
     const inUrl = encodeURIComponent(text);
@@ -171,7 +169,6 @@ function formEncoded(text: string): string {
   return new URLSearchParams([["", text]]).toString().slice(1);
 }
 
-/** `%c3%a4` instead of `%C3%A4`. */
 function lowerEscapes(text: string): string {
   return text.replaceAll(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase());
 }
@@ -192,7 +189,7 @@ function asInspected(text: string): readonly string[] {
   return [escaped, escaped.replaceAll("'", "\\'")];
 }
 
-/** Masks secrets in all strings, numbers and names of a JSON value. */
+/** Masks strings, numbers and names. */
 export function hiderOf(secrets: readonly string[]): (value: JsonValue) => JsonValue {
   const forms = formsOf(secrets);
   const over = (text: string): string => starsOver(text, forms);

@@ -1,2 +1,2 @@
-/** Reported by a component's process when the default export is a function. Such code is a workflow step. */
+/** Reported when the default export is a function, as in workflow steps. */
 export const BARE_FUNCTION = "[function]";

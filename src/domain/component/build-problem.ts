@@ -15,7 +15,7 @@ export interface BuildProblem {
 const WIDEST = 100;
 const BEFORE = 60;
 
-/** A long line is cut around the position. `column` (from 0) and `length` count characters. */
+/** Cuts a long line around the position. `column` (from 0) and `length` count characters. */
 export function frameOf({ line, lineText, column, length }: { line: number; lineText: string; column: number; length: number }): string {
   const start = lineText.length <= WIDEST ? 0 : Math.max(0, column - BEFORE);
   const end = Math.min(lineText.length, start + WIDEST);

@@ -26,7 +26,6 @@ export type ReadDefinition =
   | { readonly kind: "valid"; readonly definition: ComponentDefinition }
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** Name and version of a step are optional. */
 export function readStepDefinition(raw: unknown, code: string, namespace: string): ReadDefinition {
   if (raw === BARE_FUNCTION) return readDefinition({ name: namespace, version: STEP_VERSION, type: "action", hasRun: true }, code);
   if (!isRecord(raw)) return readDefinition(raw, code);
@@ -47,8 +46,7 @@ const MOST_PROBLEMS = 20;
 const HOOKS: readonly HookName[] = ["deploy", "activate", "deactivate"];
 
 /**
- * Checks what a component's process reports, and returns all problems. Ignores unknown keys. App props become optional
- * when `code`, the bundle, does not read `$auth`.
+ * Returns all problems. Ignores unknown keys. App props become optional when `code`, the bundle, does not read `$auth`.
  */
 export function readDefinition(raw: unknown, code: string): ReadDefinition {
   if (!isRecord(raw)) return { kind: "invalid", problems: [`the default export is ${raw === undefined ? "missing" : describe(raw)}; expected an object`] };

@@ -6,8 +6,8 @@ export const GAP = String.raw`\s{0,200}(?:(?:/\*[^*]{0,200}\*/|//[^\n]{0,200}\n)
 const NAMED = new RegExp(String.raw`\b(?:from|import|require(?:${GAP}\.${GAP}resolve)?)${GAP}(?:\(${GAP})?(["'\x60])((?:\\.|(?!\1)[^\\\n])*)\1`, "g");
 
 /**
- * Lists everything that may be a module name. While the result is unchanged, the component imports the same files and
- * packages. The next compilation finds imports that this misses, such as patterns for a folder.
+ * Everything that may be a module name. While it is unchanged, so are the imported files and packages. The next
+ * compilation finds what this misses, such as patterns for a folder.
  */
 export function importedNames({ path, text, files }: Pick<ComponentCode, "path" | "text" | "files">): string {
   const all = [[path, text] as const, ...Object.entries(files)];

@@ -4,7 +4,7 @@ import { isRecord } from "../text/json.ts";
 /** An expression may end with a parenthesis. */
 const OPTIONS: Options = { ecmaVersion: "latest", preserveParens: true };
 
-/** Whitespace and comments after an expression. A line comment ends before `}}`, which ends the expression. */
+/** Whitespace and comments. A line comment ends before `}}`, which ends the expression. */
 const REST = /(?:\s|\/\*[^]*?\*\/|\/\/[^\n]*?(?:\n|(?=\}\})))*/y;
 
 export type ExpressionEnd =
@@ -23,7 +23,6 @@ export function endOfExpression(text: string, from: number): ExpressionEnd {
   }
 }
 
-/** Undefined unless the text is exactly one expression. */
 export function readExpression(text: string): ExpressionFacts | undefined {
   const found = endOfExpression(text, 0);
   if ("problem" in found || found.end < text.length) return undefined;
@@ -35,7 +34,7 @@ export interface ExpressionFacts {
   /** ESTree type of the top node, such as `Identifier`. */
   readonly type: string;
   readonly isBooleanLiteral: boolean;
-  /** Names that the expression does not define itself. */
+  /** Free names. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -54,7 +53,7 @@ export interface Script {
   membersOf(name: string): readonly string[];
 }
 
-/** Reads a file as the body of an async function. Undefined when it has exports or does not parse. */
+/** Undefined when the file has exports or does not parse. */
 export function readScript(text: string): Script | undefined {
   const program = programOf(text);
   if (program === undefined || program.body.some(({ type }) => type.startsWith("Export")) || assignsExports(program)) return undefined;

@@ -2,7 +2,7 @@
 const FOR_EDITORS = /\.d\.[cm]?ts$|\.(?:[cm]?js|css|[cm]?ts)\.map$/;
 /** TypeScript's library files, which some packages contain. */
 const LIBRARY = /^lib\.(?:[\w.-]+\.)?d\.ts$/;
-/** Compilers read declarations at run time, also those of other packages. */
+/** Compilers read declarations at run time. */
 const COMPILERS = /(?:^|\/)(?:typescript|@typescript\/[^/]+|@tsd\/typescript)$/;
 
 export function isForEditors(name: string): boolean {

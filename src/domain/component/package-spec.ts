@@ -1,4 +1,4 @@
-/** A package as an import names it: `axios`, `got@13.0.0/dist`, `@scope/x@^1`. */
+/** Example: `axios`, `got@13.0.0/dist`, `@scope/x@^1`. */
 export interface PackageImport {
   readonly name: string;
   /** Text after `@`. */
@@ -10,7 +10,7 @@ export interface PackageImport {
 export interface PackageSpec {
   /** Name under which it is installed. */
   readonly name: string;
-  /** The package's own name, when two versions are installed and `name` is an alias. */
+  /** The package's own name when `name` is an alias, because two versions are installed. */
   readonly aliasOf?: string;
   /** Version, range or `latest`. Omitted for the current version, which is then pinned. */
   readonly range?: string;
@@ -27,7 +27,6 @@ export type PackageLock = Readonly<Record<string, string>>;
 
 const IMPORT = /^(?<name>(?:@[a-z0-9-~][a-z0-9-._~]*\/)?[A-Za-z0-9-~][A-Za-z0-9-._~]*)(?:@(?<range>[^/]+))?(?<subpath>\/.*)?$/;
 
-/** Undefined when the text cannot name a package. */
 export function parsePackageImport(text: string): PackageImport | undefined {
   const groups = IMPORT.exec(text)?.groups;
   if (groups?.["name"] === undefined) return undefined;

@@ -110,7 +110,7 @@ const SHARED_TOPS: ReadonlySet<string> = new Set(["azure", "google"]);
 /** PEP 508 without URLs, paths and options. */
 const REQUIREMENT = /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*((?:\[[\w\s,.-]*\])?\s*(?:\(?\s*(?:[<>=!~]=?=?)[^;@]*)?(?:;.*)?)$/;
 
-/** Normalizes a name as in PEP 503. */
+/** PEP 503. */
 export function distributionName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, "-");
 }
@@ -127,7 +127,7 @@ export function distributionOf(module: string): string {
   return distributionName(own.join("-"));
 }
 
-/** Reads a line of a requirements file or a comment. Undefined for URLs, paths and options. */
+/** Undefined for URLs, paths and options. */
 export function readRequirement(text: string, importedAt: string): PackageSpec | undefined {
   // Some comments contain the whole command.
   const [, name, rest = ""] = REQUIREMENT.exec(text.trim().replace(/^pip3? install /, "")) ?? [];

@@ -27,7 +27,7 @@ export interface RegistryComponent {
 /** Keys and slugs become file and package names. */
 const MOST_CHARACTERS = 200;
 
-/** Other texts must not reach a path, a package name or a command. */
+/** Keys reach paths, package names and commands. */
 export function isKey(text: string): boolean {
   return text.length <= MOST_CHARACTERS && /^\w+(?:-+\w+)+$/.test(text);
 }

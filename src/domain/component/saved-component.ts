@@ -3,18 +3,18 @@ import type { SavedId } from "../ids.ts";
 import type { JsonObject } from "../text/json.ts";
 import type { PackageLock, PackageSpec } from "./package-spec.ts";
 
-/** A single file, or an entry with the local files that it imports. */
+/** An entry with the local files that it imports. */
 export interface ComponentCode {
   /** Relative to the root of all files. */
   readonly path: string;
   readonly text: string;
   /** Path → text. */
   readonly files: Readonly<Record<string, string>>;
-  /** Modules that are loaded before it, in this order. */
+  /** Loaded before it, in this order. */
   readonly imports?: readonly ComponentCode[];
-  /** Unpinned packages are the newest of this day (`2023-06-01`). Omitted for today's. */
+  /** Date for unpinned packages (`2023-06-01`). Omitted for today's. */
   readonly packagesAsOf?: string;
-  /** Props that the workflow declares, because a Python file cannot. */
+  /** Declared by the workflow, because a Python file cannot. */
   readonly declares?: JsonObject;
   /** Python version that it was written for, such as `3.12`. */
   readonly wantsPython?: string;
@@ -59,7 +59,6 @@ export interface BuiltModule {
 export interface PythonStep {
   /** Path from the step's folder → text. */
   readonly files: Readonly<Record<string, string>>;
-  /** Name → declaration. */
   readonly props: JsonObject;
   /** When false, each call runs the file itself. */
   readonly hasHandler: boolean;
@@ -74,9 +73,8 @@ export interface Bundle {
   readonly packages: readonly PackageSpec[];
   /** Package imports, to load them beforehand. */
   readonly imports: readonly BundleImport[];
-  /** Set when `code` is Python. */
   readonly python?: PythonStep;
-  /** No code or process. The server emits what triggers it. */
+  /** The server emits what triggers it, without code or process. */
   readonly isBuiltIn?: true;
 }
 

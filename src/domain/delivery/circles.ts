@@ -3,10 +3,7 @@ import { type Subscription, emitterKey, keysReaching, reaches } from "./subscrip
 
 type Ends = Pick<Subscription, "emitterId" | "channel"> & { readonly listenerId: string };
 
-/**
- * Returns sources and workflows that receive their own events, directly or indirectly, so that one event can cause
- * others forever. Ignores errors and logs (channels with `$`).
- */
+/** Those that receive their own events, directly or indirectly. Ignores errors and logs (channels with `$`). */
 export function inCircles(subscriptions: readonly Ends[]): readonly DeployedId[] {
   const hearing = subscriptions.filter(({ channel }) => !channel.startsWith("$"));
   const listeners = [...new Set(hearing.map(({ listenerId }) => listenerId).filter(isDeployedId))];

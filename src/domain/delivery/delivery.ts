@@ -40,9 +40,9 @@ export type Verdict =
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** Before each attempt. The first attempt is made at once. */
+/** Pauses before each attempt. */
 const PAUSES = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR] as const;
-/** Pauses vary randomly by this fraction, so that deliveries that failed together are not retried together. */
+/** Random, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 const LONGEST_RETRY_AFTER = 24 * HOUR;
 const FAILING_FOR = 5 * 24 * HOUR;

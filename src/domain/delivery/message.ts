@@ -13,7 +13,7 @@ export interface Published {
   readonly logs: readonly LogLine[];
   /** Unique number of the chunk that stores the lines. */
   readonly logChunk: number;
-  /** Omitted for what came after the call was stored, and for a retried step. */
+  /** Omitted for a retried step, and for what came after the call was stored. */
   readonly invocation?: Invocation | undefined;
   readonly run?: WorkflowRun | undefined;
 }

@@ -21,20 +21,20 @@ export type SystemChannel = "$errors" | "$logs";
 
 const ALL = "*";
 
-/** Returns the key to match emitters with. Throws PD_BAD_INPUT when the id is not valid. */
+/** Throws PD_BAD_INPUT when the id is not valid. */
 export function emitterKey(emitterId: string): string {
   if (/^(dc|p)_([0-9A-Za-z]+|\*)$/.test(emitterId) || isTriggerId(emitterId)) return emitterId;
   if (/^[ou]_[0-9A-Za-z]+$/.test(emitterId)) return ALL;
   throw new PdError("PD_BAD_INPUT", `Cannot subscribe to ${JSON.stringify(emitterId)}: an emitter is a dc_ or p_ id, dc_*, p_*, or a workspace or user id`);
 }
 
-/** Returns the keys of matching subscriptions. A workflow's triggers match only their own id. */
+/** A workflow's triggers match only their own id. */
 export function keysReaching(emitter: DeployedId): readonly [string, string, string] {
   if (isTriggerId(emitter)) return [emitter, emitter, emitter];
   return [emitter, isWorkflowId(emitter) ? "p_*" : "dc_*", ALL];
 }
 
-/** A pattern does not subscribe a source to itself. Only its id does. */
+/** Only its own id subscribes a source to itself, not a pattern. */
 export function reaches({ emitterId, listenerId }: { readonly emitterId: string; readonly listenerId: string }, sourceId: string): boolean {
   return listenerId !== sourceId || emitterId === sourceId;
 }

@@ -3,12 +3,10 @@ import { type JsonObject, type JsonValue, parseJson } from "../text/json.ts";
 import { type WorkflowRun, originOf } from "../workflow/run.ts";
 import { type Trigger, timerEvent } from "../run/trigger.ts";
 
-/** False for a step that is retried. */
 export function isFailure({ trigger, outcome }: Pick<Invocation, "trigger" | "outcome">): boolean {
   return isFailed(outcome) && !(trigger.kind === "step" && trigger.isRetried === true);
 }
 
-/** Returns the `$errors` message. Undefined unless the call failed. */
 export function errorMessage({ id, sourceId, trigger, startedAt, outcome }: Invocation, run?: WorkflowRun): JsonObject | undefined {
   if (!isFailure({ trigger, outcome })) return undefined;
   const thrown = outcome.kind === "threw" ? { code: outcome.error.name, msg: outcome.error.message, stack: outcome.error.stack } : { code: outcome.kind };

@@ -2,7 +2,7 @@ import { MOST_OF_ADDRESS, parsedAddress } from "../text/addresses.ts";
 import { PdError } from "../errors.ts";
 import type { WebhookId } from "../ids.ts";
 
-/** A replaced secret, which still signs until `until`, epoch ms. */
+/** Still signs until `until`, epoch ms. */
 export interface OldSecret {
   readonly secret: string;
   readonly until: number;
@@ -59,11 +59,10 @@ export interface WebhookChange {
   readonly name?: string | null;
   readonly description?: string | null;
   readonly active?: boolean;
-  /** The previous secret still signs for a day. */
   readonly secret?: string;
 }
 
-/** Activating a webhook clears its failures. */
+/** Activating clears the failures. */
 export function changedWebhook(before: Webhook, { url, name, description, active, secret }: WebhookChange, now: number): Webhook {
   const { name: oldName, description: oldDescription, failingSince, inactiveReason, ...rest } = before;
   const [title, text] = [name === undefined ? oldName : name, description === undefined ? oldDescription : description];

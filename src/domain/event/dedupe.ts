@@ -2,7 +2,7 @@ import { type Emit, parseTs } from "./event.ts";
 
 export type DedupeStrategy = "unique" | "greatest" | "last";
 
-/** Ids that a source has emitted. Each strategy uses its own member. */
+/** Each strategy uses its own member. */
 export interface DedupeCache extends ChannelCache {
   /** Named channels, at most 100. The one emitted to last is at the end. */
   readonly channels?: Readonly<Record<string, ChannelCache>> | undefined;
@@ -47,8 +47,8 @@ const NO_EMIT: Emit = { payload: "" };
 const MOST_CHANNELS = 100;
 
 /**
- * Decides which emits become events. `emits` must be sorted by `orderEmits`. Channels are independent, because a source
- * may emit to itself and then to everyone under the same id.
+ * `emits` must be sorted by `orderEmits`. Channels are independent, because a source may emit to itself and then to
+ * everyone under the same id.
  */
 export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
   if (strategy === undefined || emits.length === 0) return { kept: emits, dropped: [], warnings: [] };
@@ -196,7 +196,7 @@ class RecentIds {
     return true;
   }
 
-  /** Position of the oldest id that counts, in the known ids and then the added ones. */
+  /** Position among the known ids and then the added ones. */
   get #oldest(): number {
     return Math.max(0, this.#known.length + this.added.length - UNIQUE_IDS);
   }

@@ -15,7 +15,7 @@ export interface Emit {
   readonly deliveryTs?: string | number | undefined;
 }
 
-/** Estimated memory in characters, never below the emit's text. */
+/** Characters, never below the emit's text. */
 export function sizeOfEmit({ payload, id, unusableId, name, summary, ts, deliveryTs }: Emit): number {
   return EMIT_OVERHEAD + payload.length + lengthOf(id) + lengthOf(unusableId) + lengthOf(name) + lengthOf(summary) + lengthOf(ts) + lengthOf(deliveryTs);
 }
@@ -43,7 +43,7 @@ export interface Event extends NewEvent {
   /** Epoch ms. */
   readonly storedAt: number;
   readonly invocationId: InvocationId;
-  /** Number of the original event. Set when a user emitted it again. */
+  /** The original event, when a user emitted it again. */
   readonly againOf?: number;
 }
 
@@ -66,7 +66,7 @@ export function isTakenForSeconds(ts: string | number | undefined): boolean {
   return ts !== "" && ts !== undefined && number !== 0 && Math.abs(number) < SECONDS_BELOW;
 }
 
-/** Returns epoch ms. Undefined when `ts` is not a valid time. */
+/** Returns epoch ms. */
 export function parseTs(ts: string | number | undefined): number | undefined {
   if (ts === undefined || ts === "") return undefined;
   const number = typeof ts === "number" ? ts : Number(ts);
@@ -78,7 +78,7 @@ export function parseTs(ts: string | number | undefined): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/** Sorts the emits of one run by `ts`, oldest first. Emits without a valid `ts` keep their place. */
+/** Sorts by `ts`, oldest first. Emits without a valid `ts` keep their place. */
 export function orderEmits(emits: readonly Emit[]): readonly Emit[] {
   if (areInOrder(emits)) return emits;
   const dated = emits.flatMap((emit, place) => {
@@ -113,7 +113,7 @@ export interface NewEvents extends Iterable<NewEvent> {
   readonly length: number;
 }
 
-/** Creates events while iterating. A run with 100,000 emits has one event in memory at a time. */
+/** Creates events while iterating, so that a run with 100,000 emits has one in memory. */
 class EventsOfEmits implements NewEvents {
   readonly #emits: readonly Emit[];
 

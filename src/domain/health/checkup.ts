@@ -35,7 +35,7 @@ export interface CheckedFacts {
   readonly now: number;
   readonly damage: string | undefined;
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
-  /** `reason` says why the wall is not used. */
+  /** Why the wall is not used. */
   readonly sandbox: { readonly kind: "wall" | "belt"; readonly reason: string | undefined };
   readonly processes: { readonly count: number; readonly most: number };
   readonly waiting: number;
@@ -44,7 +44,7 @@ export interface CheckedFacts {
   readonly accounts: readonly { readonly name: string; readonly problem: string | undefined }[];
   readonly registries: readonly { readonly name: string; readonly problem: string | undefined }[];
   readonly webhooks: readonly CheckedWebhook[];
-  /** Slugs of sources and workflows that receive their own events, directly or indirectly. */
+  /** Slugs of those that receive their own events. */
   readonly circle: readonly string[];
 }
 

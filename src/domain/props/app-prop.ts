@@ -52,7 +52,7 @@ function starred(value: JsonValue): JsonValue | undefined {
   return isJsonObject(value) ? Object.fromEntries(Object.keys(value).map((field) => [field, STARS])) : undefined;
 }
 
-/** Undefined when the value holds the credentials themselves. */
+/** Undefined for credentials. */
 export function accountIdOf(value: JsonValue | undefined): string | undefined {
   const id = isJsonObject(value) ? value["authProvisionId"] : undefined;
   return typeof id === "string" ? id : undefined;

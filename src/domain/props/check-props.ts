@@ -38,7 +38,6 @@ function isSecretInput(prop: PropDeclaration): boolean {
   return prop.kind === "user" && prop.secret;
 }
 
-/** Removes a secret value from the end of a problem. */
 function withoutValue(problem: string): string {
   return problem.replace(/, got .*$/s, ", got another value");
 }
@@ -48,7 +47,7 @@ export function readableProps(declared: readonly PropDeclaration[], given: JsonO
   return { ...given, ...checkProps(declared, given).values };
 }
 
-/** Returns the values that equal their defaults. Schedules do not follow a changed default, so they are left out. */
+/** Omits schedules, which do not follow a changed default. */
 export function defaultsAmong(declared: readonly PropDeclaration[], values: JsonObject): JsonObject {
   const { values: usual } = checkProps(
     declared.filter(({ kind }) => kind !== "timer"),
@@ -73,7 +72,7 @@ function checkProp(prop: PropDeclaration, given: JsonValue | undefined): Checked
   return checked.isMissing === true && hidden === true ? {} : checked;
 }
 
-/** Server-provided values, such as an endpoint, are displayed as objects. Callers may send those back. */
+/** The API shows server-provided values as objects. Callers may send those back. */
 function withoutInput(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
   if (isNothing(given) || kindOf(prop).isGivenByServer !== true) return {};
   const read = typeof given === "string" ? textAsJson(given) : given;

@@ -35,7 +35,7 @@ export function isReference({ kind }: PropDeclaration): boolean {
   return kind === "app" || kind === "data-store";
 }
 
-/** Names of the only data stores that the component may use. */
+/** The only data stores that the component may use. */
 export function dataStoresOf(props: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
   return props.flatMap(({ kind, name }) => {
     const store = kind === "data-store" ? (storeIdOf(configured[name]) ?? configured[name]) : undefined;
@@ -43,7 +43,7 @@ export function dataStoresOf(props: readonly PropDeclaration[], configured: Conf
   });
 }
 
-/** Names of required props without a value, which choices of other props may need. */
+/** Required props only. Choices of other props may need them. */
 export function withoutValue(declared: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
   return declared.filter((prop) => takesValue(prop) && !isOptional(prop) && (configured[prop.name] ?? "") === "").map(({ name }) => name);
 }

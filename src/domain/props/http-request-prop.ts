@@ -60,7 +60,6 @@ function starredRequest(request: JsonObject): JsonObject {
   };
 }
 
-/** Returns the strings to mask. */
 function requestTexts(request: JsonObject): string[] {
   const { type: _kind, ...auth } = isJsonObject(request["auth"]) ? request["auth"] : {};
   const { username, password } = auth;

@@ -10,7 +10,7 @@ export interface Input {
   readonly label?: string;
   readonly description?: string;
   readonly optional: boolean;
-  /** Not shown, so the user cannot be asked for it. */
+  /** The user cannot be asked for it. */
   readonly hidden?: true;
   /** Its value is ignored. */
   readonly disabled?: true;
@@ -57,9 +57,9 @@ export interface Reading {
 
 export interface CheckedProp {
   readonly value?: JsonValue;
-  /** Ends with `, not <value>`, which `checkProps` removes for secrets. */
+  /** Ends with `, got <value>`, which `checkProps` removes for secrets. */
   readonly problem?: string;
-  /** No value was given, so asking the user would help. */
+  /** Asking the user would help. */
   readonly isMissing?: boolean;
 }
 
@@ -72,19 +72,17 @@ export interface SecretValue<P extends Prop> {
 }
 
 export interface Asking {
-  /** Format of an answer. */
   form?(facts: PropFacts): string | undefined;
-  /** Returns what is wrong with an answer, without asking the server. */
+  /** Checks without asking the server. */
   problem?(facts: PropFacts, answer: string): string | undefined;
   /** Converts an answer. Without it, the value is the text. */
   read?(answer: string): JsonValue | undefined;
-  /** The answer names an existing account or data store. */
   readonly offers?: "accounts" | "data-stores";
   /** `pd dev --prompt-all` asks for it again. */
   readonly isAskedAgain: boolean;
 }
 
-/** A kind of prop. `sandbox/child/component/instance.ts` creates the value that components see. */
+/** `sandbox/child/component/instance.ts` creates the value that components see. */
 export interface PropKind<P extends Prop> {
   readonly kind: P["kind"];
   /** Values of `type` in declarations. */
@@ -102,7 +100,7 @@ export interface PropKind<P extends Prop> {
   readonly asking?: Asking;
   /** Requests to the source's endpoint run it. */
   readonly hasEndpoint?: true;
-  /** The server provides the value. A string or number from the user is a mistake. */
+  /** A string or number from the user is a mistake. */
   readonly isGivenByServer?: true;
 }
 

@@ -6,14 +6,13 @@ export function holdsSecret(prop: PropDeclaration, value: JsonValue | undefined)
   return value !== undefined && kindOf(prop).secret?.isIn(prop, value) === true;
 }
 
-/** Replaces secrets with stars. `endpoint` is the source's URL. */
+/** `endpoint` is the source's URL. */
 export function shownValue(prop: PropDeclaration, value: JsonValue | undefined, endpoint: string): JsonValue | undefined {
   const kind = kindOf(prop);
   if (kind.shown !== undefined) return kind.shown(value, endpoint);
   return value !== undefined && kind.secret?.isIn(prop, value) === true ? kind.secret.starred(value) : value;
 }
 
-/** Returns the strings to mask in a component's output. */
 export function secretTexts(prop: PropDeclaration, value: JsonValue | undefined): readonly string[] {
   const { secret } = kindOf(prop);
   if (value === undefined || secret?.isIn(prop, value) !== true) return [];

@@ -8,7 +8,7 @@ export interface TimerProp {
   readonly default: Schedule;
   /** The component's policy for missed instants. */
   readonly catchUp?: CatchUp;
-  /** Why the declared default is unusable, so that the user must give a value. */
+  /** The default is unusable, so the user must give a value. */
   readonly defaultProblem?: string;
   /** The user cannot change a `static` schedule. */
   readonly isStatic: boolean;

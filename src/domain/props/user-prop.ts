@@ -24,9 +24,8 @@ export interface UserProp extends Input {
   readonly options?: readonly PropOption[];
   /** The choices come from a method or from the third party. */
   readonly remoteOptions: boolean;
-  /** The method accepts a search text. */
   readonly useQuery?: true;
-  /** The value is stored with its label. Code reads `{ label, value }`. */
+  /** Code reads `{ label, value }`. */
   readonly withLabel?: true;
 }
 
@@ -162,7 +161,7 @@ function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
   return { value: prop.withLabel === true ? labelled(prop, value) : value };
 }
 
-/** Returns a choice that is an object or a list, which every type may have. Undefined for other values. */
+/** Choices of every type may be objects or lists. */
 function objectChoice({ options = [], remoteOptions }: UserProp, given: JsonValue): JsonValue | undefined {
   const value = plainValue(given) ?? given;
   const read = typeof value === "string" ? textAsJson(value) : value;
@@ -187,7 +186,7 @@ function labelled({ options = [] }: UserProp, value: JsonValue): JsonValue {
   return { __lv: { label: known?.label ?? (typeof value === "string" ? value : JSON.stringify(value)), value } };
 }
 
-/** Text is read as on the command line. Undefined when the value does not fit. */
+/** Reads text as on the command line. */
 function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
   switch (scalar) {
     case "any":
@@ -212,7 +211,7 @@ function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
   }
 }
 
-/** Replaces `{ __lv: { label, value } }` with the value, also in and around lists. */
+/** Also unwraps labels in and around lists. */
 export function withoutLabels(given: JsonValue): JsonValue {
   if (Array.isArray(given)) return given.map(withoutLabels);
   const labelled = isRecord(given) ? given["__lv"] : undefined;

@@ -16,7 +16,6 @@ const windows1252: Decoder = {
   },
 };
 
-/** Undefined for an unknown label. */
 function decoderOf(label: string): Decoder | undefined {
   try {
     const decoder = new TextDecoder(label.replace(/^cp-?(\d+)$/i, "windows-$1"), { fatal: true });
@@ -31,7 +30,7 @@ export function isCharset(label: string): boolean {
   return decoderOf(label) !== undefined;
 }
 
-/** Charsets in which an ASCII character takes several bytes. */
+/** An ASCII character takes several bytes. */
 export function isWideCharset(label: string): boolean {
   return /^(?:utf-?(?:16|32)|ucs-?[24]|unicode(?:fffe)?$)/i.test(label);
 }
@@ -46,7 +45,7 @@ export function decodedText(bytes: Uint8Array, label: string): string | undefine
   }
 }
 
-/** Keeps a byte-order mark. Undefined when the bytes are not UTF-8. */
+/** Keeps a byte-order mark. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -70,7 +69,7 @@ export function charsetByZeros(bytes: Uint8Array): string | undefined {
   return one === 0 && begins(two) && three === 0 && four !== 0 ? "utf-16be" : undefined;
 }
 
-/** Reads the XML declaration. Ignores UTF-16, which contradicts a declaration in single bytes. */
+/** Ignores UTF-16, which contradicts a declaration in single bytes. */
 export function xmlCharset(bytes: Uint8Array): string | undefined {
   const label = /^<\?xml[^>]{0,200}?encoding=["']([\w.:-]{1,40})["']/.exec(Buffer.from(bytes.subarray(0, 300)).toString("latin1"))?.[1];
   return label === undefined || isWideCharset(label) ? undefined : label;

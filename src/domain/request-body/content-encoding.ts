@@ -63,7 +63,6 @@ export function codingsOf(header = ""): readonly string[] {
     .filter((name) => !PLAIN.has(name));
 }
 
-/** Returns the problem when decompression fails. */
 export async function decompressed(bytes: Buffer, codings: readonly string[]): Promise<Buffer | { readonly problem: string }> {
   if (codings.length > MOST_CODINGS) return { problem: `it has ${codings.length} encodings, more than the limit of ${MOST_CODINGS}` };
   let plain = bytes;

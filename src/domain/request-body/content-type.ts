@@ -14,10 +14,10 @@ export function readContentType(header = ""): ContentType {
   return { type: (type === "" ? bare : type).toLowerCase(), parameters: headerParameters(header.slice(whole.length)) };
 }
 
-/** The lookbehind and the limited spaces prevent quadratic time for a header full of spaces. */
+/** The lookbehind and the limits prevent quadratic time for a header full of spaces. */
 const PARAMETER = /(?<![\w!#$&^.+*'-])([\w!#$&^.+*'-]+)[ \t]{0,8}=[ \t]{0,8}(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^;,]*))/g;
 
-/** The first of a name counts. Extended parameters (RFC 2231, RFC 8187: `name*0`, `name*`) win over plain ones. */
+/** The first of a name counts. Extended parameters (RFC 2231, RFC 8187: `name*0`, `name*`) win. */
 export function headerParameters(text: string): ReadonlyMap<string, string> {
   const plain = new Map<string, string>();
   for (const [, name = "", quoted, apostrophes, bare = ""] of text.matchAll(PARAMETER)) {
@@ -40,7 +40,7 @@ function extended(plain: ReadonlyMap<string, string>, name: string): string | un
   }
 }
 
-/** Decodes `charset'language'text%20with%20bytes`. The first part names the charset. */
+/** Decodes `charset'language'text%20with%20bytes`. */
 function withCharset(parts: readonly { readonly text: string; readonly isEncoded: boolean }[]): string {
   const [, charset = "utf-8"] = parts[0]?.isEncoded === true ? (/^([^']*)'[^']*'/.exec(parts[0].text) ?? []) : [];
   const bytes = parts.map(({ text, isEncoded }, place) => {

@@ -55,7 +55,7 @@ function firstLineMark(bytes: Buffer): string | undefined {
   return line?.[1]?.trimEnd();
 }
 
-/** Accepts both line endings. Reads the bytes once. */
+/** Accepts both line endings. */
 function partsOf(bytes: Buffer, boundary: string, mostParts: number): readonly Part[] | { readonly problem: string } {
   const mark = Buffer.from(`--${boundary}`);
   const parts: Part[] = [];
@@ -99,7 +99,6 @@ function partOf(bytes: Buffer): Part {
 
 interface Field {
   readonly name: string;
-  /** Undefined unless the field is a file. */
   readonly filename: string | undefined;
   readonly type: ReturnType<typeof readContentType>;
   readonly content: Buffer;
@@ -117,7 +116,7 @@ function fieldOf({ head, content }: Part): Field {
   return { name: parameters.get("name") ?? "", filename, type, content: decoded, isGuessed: told.isGuessed };
 }
 
-/** A header continues when the next line starts with a space or a quote is open. Reads each line once. */
+/** A header continues when the next line starts with a space or a quote is open. */
 function headersOf(text: string): ReadonlyMap<string, string> {
   const headers: { readonly name: string; readonly lines: string[] }[] = [];
   let isOpen = false;
@@ -133,7 +132,7 @@ function headersOf(text: string): ReadonlyMap<string, string> {
   return new Map(headers.map(({ name, lines }) => [name, lines.join("")]));
 }
 
-/** Mail programs use these encodings. Browsers do not. */
+/** Mail programs use these encodings. */
 function withoutTransferEncoding(content: Buffer, encoding = ""): Buffer {
   const sent = content.toString("latin1");
   if (/^base64$/i.test(encoding) && /^[\w+/=\s]*$/.test(sent)) return Buffer.from(sent, "base64");

@@ -33,7 +33,7 @@ function bytesOf({ body, encoding }: Pick<Sent, "body" | "encoding">): Buffer {
   return Buffer.from(body, encoding);
 }
 
-/** As on the hosted platform, a sender may ask for the body as the URL of a file. */
+/** A sender may ask for the body as a file's URL, as on the hosted platform. */
 function wantsUpload({ headers, query }: Sent): boolean {
   return headers["x-pd-upload-body"] === "1" || /(?:^|&)pipedream_upload_body=1(?:&|$)/.test(query);
 }
@@ -74,7 +74,7 @@ function textOf(sent: string | Buffer, { type, parameters }: ContentType): { rea
   return { problem: isCharset(label) ? `it is not valid ${label}` : `the charset ${JSON.stringify(label)} is not supported` };
 }
 
-/** Text in another charset may be valid UTF-8 by chance. */
+/** The text may be UTF-8 by chance. */
 function isOtherXml(text: string, type: string): boolean {
   return type.endsWith("xml") && !/^utf-?8$/i.test(xmlCharset(Buffer.from(text.slice(0, 300))) ?? "utf-8");
 }
@@ -120,7 +120,7 @@ function readForm(sent: string | Buffer, named: string | undefined): ReadBody {
   return { body, notes: isGuessed ? [`The body is a form that is neither UTF-8 nor in its declared charset: it was read as ${OLD_CHARSET}`] : [] };
 }
 
-/** Names in a form are ASCII with one byte per character, so a wide charset is wrong. */
+/** Names in a form have one byte per character, so a wide charset is wrong. */
 function isFormCharset(label: string | undefined): label is string {
   return label !== undefined && isCharset(label) && !isWideCharset(label);
 }

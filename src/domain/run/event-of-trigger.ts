@@ -3,10 +3,10 @@ import { isRecord } from "../text/json.ts";
 import { readBody, readQuery } from "../request-body/read-body.ts";
 import { type HttpTrigger, type Trigger, timerEvent } from "./trigger.ts";
 
-/** Receives a message for each part that cannot be read as declared. */
+/** Called for each part that cannot be read as declared. */
 type Note = (text: string) => void;
 
-/** Returns the argument of `run`. */
+/** The argument of `run`. */
 export async function eventFor(trigger: Trigger, note: Note): Promise<unknown> {
   switch (trigger.kind) {
     case "http":

@@ -16,10 +16,10 @@ export interface Exchange {
 
 export type ThirdParties =
   | { readonly kind: "recorded" }
-  /** The network is not used. Requests without a recorded response are rejected. */
+  /** Requests without a recorded response are rejected. */
   | { readonly kind: "answered"; readonly exchanges: readonly Exchange[] };
 
-/** A request that the host answers in place of the third party. */
+/** Answered by the host in place of the third party. */
 export interface OutsideRequest {
   readonly operation: "fetch";
   readonly method: string;
@@ -34,7 +34,7 @@ export type OutsideAnswer = Pick<Exchange, "status" | "statusText" | "headers" |
 /** Limit for all bodies of one call, in characters. */
 export const MOST_RECORDED_BYTES = 2_000_000;
 
-/** The value is an untrusted report. Invalid entries are skipped. */
+/** `value` is untrusted. Invalid entries are skipped. */
 export function exchangesOf(value: JsonValue | undefined): readonly Exchange[] {
   return (Array.isArray(value) ? value : []).flatMap((one): Exchange[] => {
     if (!isJsonObject(one) || !Array.isArray(one["headers"])) return [];

@@ -12,7 +12,7 @@ export interface RunError {
   readonly stack: string;
   /** `file:line:column` of the author's first frame. */
   readonly at?: string;
-  /** Each line is a cause, an error of an AggregateError, or a response of a third party. */
+  /** A cause, an error of an AggregateError, or a response of a third party. */
   readonly causes?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string;
   readonly encoding: "utf8" | "base64";
-  /** Sent after `body`, while the component produces it. */
+  /** Sent after `body`. */
   readonly rest?: BodyStream;
 }
 
@@ -51,7 +51,7 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
   giveUp(): void;
 }
 
-/** Why a response is unusable. The client gets 500. */
+/** The client gets 500. */
 export interface BadResponse {
   readonly problem: string;
 }
@@ -63,7 +63,7 @@ export interface RunResult {
   readonly stateChanges: StateChanges;
   readonly touched?: TouchedKeys | undefined;
   readonly logs: readonly LogLine[];
-  /** The call ended its process, so no other call is to blame. */
+  /** No other call is to blame. */
   readonly hasExited?: true | undefined;
   /** JSON text. Omitted when JSON cannot represent the value. */
   readonly returned?: string | undefined;
@@ -71,7 +71,7 @@ export interface RunResult {
   readonly report?: string | undefined;
 }
 
-/** Key → number of changes by others that the process knew when the call first used the key. */
+/** Key → number of changes by others when the call first used the key. */
 export type TouchedKeys = Readonly<Record<string, number>>;
 
 /** Key → stored value, and the number of changes by others at that time. */
@@ -124,10 +124,9 @@ export interface Invocation {
   /** Reason → number of emits. */
   readonly dropped: Readonly<Record<string, number>>;
   readonly responseStatus?: number | undefined;
-  /** The invocation that this one replays. */
   readonly replayOf?: InvocationId | undefined;
   readonly returned?: string | undefined;
-  /** Version of the source. Omitted in records from before versions were kept. */
+  /** Omitted in records from before versions were kept. */
   readonly version?: number | undefined;
 }
 
@@ -135,7 +134,7 @@ export function isFailed(outcome: Outcome): boolean {
   return outcome.kind !== "returned";
 }
 
-/** The word that people see for an outcome. The API and the database keep their older values. */
+/** The word for people. The API and the database keep their older values. */
 export function outcomeWord(outcome: string): string {
   switch (outcome) {
     case "returned":

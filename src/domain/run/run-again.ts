@@ -12,9 +12,8 @@ export const MOST_TRIES = 10;
 const DEATHS_FOR_BLAME = 2;
 
 /**
- * Returns why a run is retried. Undefined when its result counts. A process may end because of an earlier run or from
- * outside, so a run is blamed only after its process has ended twice while nothing else ran in it. Timers and hooks are
- * never retried.
+ * Undefined when the result counts. A process may end because of an earlier run or from outside, so a run is blamed
+ * only after its process has ended twice while nothing else ran in it.
  */
 export function reasonToRunAgain({ outcome, hasExited }: RunResult, trigger: Trigger, { count, deathsAlone }: Tries): string | undefined {
   if (trigger.kind === "timer" || trigger.kind === "hook" || count >= MOST_TRIES) return undefined;

@@ -1,4 +1,4 @@
-/** A file or folder under `/tmp` that the steps of a run share. */
+/** Shared by the steps of a run, under `/tmp`. */
 export interface RunFile {
   /** Relative to `/tmp`, such as `pictures/1.png`. */
   readonly path: string;
@@ -11,7 +11,7 @@ export interface RunFile {
 export type RunFileRequest =
   | { readonly operation: "list-files" }
   | { readonly operation: "read-file"; readonly path: string; readonly at: number }
-  /** Parts come in order. The file exists after the last one. */
+  /** Parts come in order. The last one creates the file. */
   | {
       readonly operation: "write-file";
       readonly path: string;

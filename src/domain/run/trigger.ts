@@ -3,7 +3,7 @@ import type { RunId } from "../ids.ts";
 import type { JsonObject, JsonValue } from "../text/json.ts";
 import type { Schedule } from "../timer/schedule.ts";
 
-/** The body stays unparsed until the component's process reads it. */
+/** The component's process parses the body. */
 export interface HttpTrigger {
   readonly kind: "http";
   readonly method: string;
@@ -39,7 +39,7 @@ export interface HookTrigger {
   readonly hook: HookName;
 }
 
-/** An event from a subscription. `run` gets the payload. */
+/** `run` gets the payload. */
 export interface EventTrigger {
   readonly kind: "event";
   readonly emitterId: string;
@@ -60,13 +60,13 @@ export interface StepTrigger {
   readonly namespace: string;
   /** From 1. Increases with each retry. */
   readonly attempt: number;
-  /** The step failed and is retried, so its run has not failed. */
+  /** Its run has not failed. */
   readonly isRetried?: true;
 }
 
 export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger | EventTrigger | SampleTrigger | StepTrigger;
 
-/** Returns the argument of `run` for a timer. */
+/** The argument of `run`. */
 export function timerEvent({ plannedAt, schedule }: Pick<TimerTrigger, "plannedAt" | "schedule">): JsonObject {
   const timestamp = Math.floor(plannedAt / 1000);
   return schedule.kind === "interval"
@@ -74,7 +74,7 @@ export function timerEvent({ plannedAt, schedule }: Pick<TimerTrigger, "plannedA
     : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
 }
 
-/** Adds the instant in the schedule's time zone and in UTC, for workflows. */
+/** Adds the time in the schedule's zone and in UTC, for workflows. */
 export function withTimezones(event: JsonObject): JsonObject {
   const { timestamp, timezone = "UTC" } = event;
   const isOfSchedule = event["cron"] !== undefined || event["interval_seconds"] !== undefined;

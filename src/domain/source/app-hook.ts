@@ -1,10 +1,13 @@
-/** Requests that the user's own app at a third party posts to the source's endpoint. On the hosted platform, the platform's app receives them. */
+/**
+ * The user's own app posts to the source's endpoint. On the hosted platform, the platform's app receives these
+ * requests.
+ */
 import { formFields } from "../text/form.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../text/json.ts";
 import { hasTooManyFields, isTooComplex } from "../limits.ts";
 import type { HttpTrigger } from "../run/trigger.ts";
 
-/** Returns the body as JSON. In a form, the JSON is in the field `payload`, as in Slack's interactions. */
+/** In a form, the JSON is in the field `payload`, as in Slack's interactions. */
 export function appHookBody({ body, headers }: Pick<HttpTrigger, "body" | "headers">): JsonValue | undefined {
   const isForm = (headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
   if (isForm && hasTooManyFields(body)) return undefined;
@@ -12,13 +15,13 @@ export function appHookBody({ body, headers }: Pick<HttpTrigger, "body" | "heade
   return isTooComplex(text) ? undefined : parseJson(text);
 }
 
-/** Returns the text that answers a `url_verification` request. Undefined for any other request. */
+/** Answers a `url_verification` request. */
 export function challengeOf(trigger: HttpTrigger): string | undefined {
   const body = appHookBody(trigger);
   return isJsonObject(body) && body["type"] === "url_verification" && typeof body["challenge"] === "string" ? body["challenge"] : undefined;
 }
 
-/** Returns the event inside the envelope, or the whole body without an envelope. */
+/** The whole body when it has no envelope. */
 export function appHookPayload(trigger: Pick<HttpTrigger, "body" | "headers">): JsonValue | undefined {
   return eventIn(appHookBody(trigger));
 }
@@ -51,8 +54,7 @@ function namePartsOf(trigger: HttpTrigger): NameParts {
 
 /**
  * An event's names are its type, its channel, `type:channel`, `type.channel_type` (`message.im`) and topic headers.
- * Interactions also have `type:action_id` and `type:channel:action_id`. The names are not built, because they could be
- * thousands.
+ * Interactions also have `type:action_id` and `type:channel:action_id`. They could be thousands, so they are not built.
  */
 function isNamed({ topics, types, channels, kinds, actions }: NameParts, name: string): boolean {
   if (topics.has(name) || types.has(name) || channels.has(name)) return true;
@@ -65,7 +67,6 @@ function isNamed({ topics, types, channels, kinds, actions }: NameParts, name: s
   });
 }
 
-/** Without event names, every event is wanted. */
 export function isWanted(trigger: HttpTrigger, eventNames: readonly string[] | undefined): boolean {
   // A body that is too complex to inspect is accepted.
   if (eventNames === undefined || eventNames.length === 0 || isTooComplex(trigger.body)) return true;

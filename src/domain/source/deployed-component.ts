@@ -7,14 +7,14 @@ export interface DeployedComponent {
   readonly componentId: SavedId;
   /** Increases with each new code, from 1. */
   readonly version: number;
-  /** Highest number ever used, when above `version`. Calls may have run on a version that was taken back. */
+  /** Omitted unless above `version`. Calls may have run on a version that was taken back. */
   readonly highestVersion?: number;
   readonly name: string;
   readonly slug: string;
   /** First part of the endpoint's path. Never changes. */
   readonly endpointKey: string;
   readonly configured: ConfiguredProps;
-  /** Values of props that the current code does not declare. A rollback may declare them again. */
+  /** Not declared by the current code. A rollback may declare them again. */
   readonly setAside: ConfiguredProps;
   readonly dynamicProps: readonly PropDeclaration[];
   readonly env: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export function newestFirst(a: Aged, b: Aged): number {
   return b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1);
 }
 
-/** Longer names are cut, because removing accents takes quadratic time. */
+/** Removing accents takes quadratic time. */
 const MOST_OF_NAME = 300;
 
 /** `New Issue (Instant)` → `new-issue-instant`. */

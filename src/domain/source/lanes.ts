@@ -3,7 +3,7 @@ import { KeyedTurns } from "./turns.ts";
 /** Per key. */
 const MOST_LANES = 8;
 
-/** Runs work with the same key in parallel lanes, one at a time in each. */
+/** Work with the same key runs in parallel lanes, one at a time in each. */
 export class Lanes {
   readonly #turns = new KeyedTurns<string>();
   /** Key → number of calls in each lane. */

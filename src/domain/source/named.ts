@@ -29,14 +29,14 @@ function ambiguous(word: string, found: readonly Named[]): PdError {
 }
 
 export interface Looking {
-  /** For error messages, such as "show source". */
+  /** Such as "show source". */
   readonly attempted: string;
   readonly what?: "source" | "workflow";
   /** Accepts only an id or slug. For deletions, because names may move to another source. */
   readonly isExact?: boolean;
 }
 
-/** Throws PD_SOURCE_NOT_FOUND or PD_WORKFLOW_NOT_FOUND with the nearest name. */
+/** Throws PD_SOURCE_NOT_FOUND or PD_WORKFLOW_NOT_FOUND. */
 export function theNamed<Thing extends Named>(things: readonly Thing[], word: string, { attempted, what = "source", isExact = false }: Looking): Thing {
   const found = isExact ? exactly(things, word) : findNamed(things, word);
   if (found !== undefined) return found;

@@ -10,7 +10,7 @@ export const LEAST_MEMORY_MB = 32;
 /** What Node can use as heap on a large machine. */
 export const MOST_MEMORY_MB = 65_536;
 
-/** Leaves out what is not granted, so that equal grants become equal JSON. */
+/** Equal grants become equal JSON. */
 export function granted({ allowsPrograms, allowsAddons, memoryMb }: ProcessGrant): ProcessGrant {
   return {
     ...(allowsPrograms === true ? { allowsPrograms } : {}),

@@ -1,4 +1,4 @@
-/** Runs work one at a time, in order. A failure does not affect later work. */
+/** One at a time, in order. A failure does not affect later work. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -9,7 +9,7 @@ export class Turns {
   }
 }
 
-/** Separate turns for each key. An idle key uses no memory. */
+/** An idle key uses no memory. */
 export class KeyedTurns<Key> {
   readonly #last = new Map<Key, Promise<unknown>>();
 

@@ -7,7 +7,6 @@ export function isLoopbackAddress(address: string | undefined): boolean {
 /** Chosen: longer than any address that servers accept. Parsing a non-ASCII host of a million characters takes seconds. */
 export const MOST_OF_ADDRESS = 8192;
 
-/** Undefined when the address is not valid or longer than `MOST_OF_ADDRESS`. */
 export function parsedAddress(address: string): URL | undefined {
   return address.length <= MOST_OF_ADDRESS && URL.canParse(address) ? new URL(address) : undefined;
 }

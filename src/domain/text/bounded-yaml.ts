@@ -10,7 +10,7 @@ export type YamlRead =
   | { readonly kind: "read"; readonly document: Document.Parsed; readonly lines: LineCounter }
   | { readonly kind: "refused"; readonly problems: readonly FileProblem[] };
 
-/** Reading within these limits blocks the event loop for at most about 200 ms (measured). A workflow of 800 steps fits. */
+/** Chosen so that reading blocks the event loop for at most about 200 ms (measured). A workflow of 800 steps fits. */
 const BOUNDS = { characters: 262_144, tokens: 40_000, depth: 100, aliases: 100, nodes: 100_000, problems: 20 };
 
 class Stop extends Error {}

@@ -1,6 +1,6 @@
-/** Longer names get no suggestion, because comparing takes time proportional to both lengths. */
+/** Comparing takes time proportional to both lengths. */
 const MOST_COMPARED = 80;
-/** Limits of `nearestTo`, whose names may come from an untrusted sender. */
+/** The names may come from an untrusted sender. */
 const MOST_UNKNOWN = 10;
 const MOST_KNOWN = 300;
 
@@ -9,7 +9,6 @@ export function nearestTo(names: readonly string[], known: Iterable<string>): re
   return names.map((name, index) => (index < MOST_UNKNOWN ? didYouMean(name, few) : ""));
 }
 
-/** Returns ` (did you mean x?)`, or an empty string when no known name is close. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   if (name.length > MOST_COMPARED) return "";
   const most = Math.max(1, name.length / 3);
@@ -20,7 +19,6 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return close !== undefined && close.distance <= most ? ` (did you mean ${close.candidate}?)` : "";
 }
 
-/** Levenshtein distance. */
 function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_none, index) => index);
   for (let i = 1; i <= left.length; i++) {

@@ -1,11 +1,11 @@
 const [PLUS, SPACE, PERCENT, AMPERSAND, EQUALS] = [43, 32, 37, 38, 61];
 
-/** Reads a form like `URLSearchParams`. Works on bytes, because replacing the pluses in a string of 10 MB takes seconds. */
+/** Works on bytes, because replacing the pluses in a string of 10 MB takes seconds. */
 export function formFields(form: string): [name: string, value: string][] {
   return formFieldBytes(Buffer.from(form)).map(([name, value]) => [name.toString(), value.toString()]);
 }
 
-/** Returns bytes, because another charset is possible. */
+/** Bytes, because another charset is possible. */
 export function formFieldBytes(bytes: Buffer): [name: Buffer, value: Buffer][] {
   const fields: [Buffer, Buffer][] = [];
   for (let from = 0; from < bytes.length;) {

@@ -33,7 +33,6 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value) && isJsonValue(value);
 }
 
-/** Undefined when the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -43,7 +42,6 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** Returns text that is not JSON unchanged. */
 export function textAsJson(text: string): JsonValue {
   const value = parseJson(text);
   return value === undefined ? text : value;

@@ -1,4 +1,4 @@
-/** The server sets these. A component's values would contradict them. */
+/** The server sets these. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["connection", "content-length", "keep-alive", "trailer", "transfer-encoding", "upgrade"]);
 
 /** RFC 9110 §5.1 and §5.5, and the bytes above ASCII that Node sends. */
@@ -6,7 +6,6 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 // oxlint-disable-next-line no-control-regex -- a tab is allowed, and no other of them
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Undefined when the header is sent. */
 export function whyNotSent(name: string, value: string | readonly string[]): string | undefined {
   if (CONNECTION_HEADERS.has(name.toLowerCase())) return "the server sets it for the connection";
   if (!NAME.test(name)) return "HTTP does not allow this name";

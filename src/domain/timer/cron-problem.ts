@@ -20,7 +20,6 @@ const FIVE: readonly Part[] = [
 const YEAR: Part = { name: "year", wants: "1 to 9999" };
 const NICKNAMES = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@hourly"];
 
-/** Returns what is wrong, with a suggestion. Undefined for a valid expression. */
 export function cronProblem(expression: string): string | undefined {
   if (isCron(expression)) return undefined;
   const quoted = `cron ${JSON.stringify(expression)}`;

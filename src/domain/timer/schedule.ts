@@ -30,11 +30,10 @@ export function parseTimer(value: unknown): TimerSettings | string {
   return catchUp === undefined ? { schedule } : { schedule, catchUp };
 }
 
-/** Like `parseTimer`, but rejects unknown members and contradictions. For user input. */
+/** Also rejects unknown members and contradictions. */
 export function parseGivenTimer(value: unknown): TimerSettings | string {
   const parsed = parseTimer(value);
   if (typeof parsed === "string" || !isRecord(value)) return parsed;
-  // Displayed schedules have both members, and one of them is `null`.
   const [cron, seconds] = [value["cron"] ?? "", value["intervalSeconds"] ?? value["interval_seconds"] ?? ""];
   if (cron !== "" && seconds !== "") return `expected intervalSeconds or cron, got both: ${JSON.stringify(value)}`;
   const unknown = Object.keys(value).find((key) => !MEMBERS.includes(key));
@@ -114,7 +113,7 @@ export interface MissedInstants {
 /** Finding an instant of a cron takes a tenth of a millisecond. */
 const MOST_COUNTED = 200;
 
-/** Counts the instants in `[from, until]`. `from` must be one. */
+/** `from` must be an instant. `until` is inclusive. */
 export function countInstants(schedule: Schedule, from: number, until: number): MissedInstants {
   if (schedule.kind === "interval") {
     const step = Math.round(schedule.seconds * 1000);
@@ -154,7 +153,6 @@ const DAYS: Readonly<Record<DaysRule, string>> = {
   either: ", on days that match the day of the month or the weekday",
 };
 
-/** `every hour`, `every 15 minutes`, `cron 0 9 * * 1 (Europe/Berlin)`. */
 export function describeSchedule(schedule: Schedule): string {
   if (schedule.kind === "cron") {
     const rule = daysRule(schedule.expression);

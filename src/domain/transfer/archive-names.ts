@@ -1,8 +1,8 @@
 import { type JsonObject, type JsonValue, isJsonObject } from "../text/json.ts";
 
 /**
- * Names of members in a project ZIP of the hosted platform. The format is not documented and no example was available,
- * so each member has several spellings.
+ * The hosted platform's project ZIP is not documented and no example was available, so each member has several
+ * spellings.
  */
 export interface NameTable {
   /** Our name → accepted spellings. */

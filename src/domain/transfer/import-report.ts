@@ -11,7 +11,7 @@ export interface ImportedWorkflow {
   readonly notes: readonly string[];
 }
 
-/** `left` means that it has nothing to deploy, `waits` that a requirement is missing. */
+/** `left` has nothing to deploy, `waits` lacks a requirement. */
 export type ImportResult = "deployed" | "updated" | "unchanged" | "waits" | "left" | "failed";
 
 const RESULTS: readonly ImportResult[] = ["deployed", "updated", "unchanged", "waits", "left", "failed"];

@@ -1,17 +1,16 @@
 import { type JsonObject, type JsonValue, isSameJson } from "../text/json.ts";
 import type { CodeStep, ForEachStep, IfStep, ParallelStep, Step, SwitchStep } from "./workflow.ts";
 
-/** The part of a finished step's record that decides what is next. */
+/** Decides what is next. */
 export interface StepResult {
-  /** What later steps read under its namespace. */
   readonly exports: JsonObject;
-  /** The value that selects a branch, or the items of a loop. */
+  /** Selects a branch, or is the items of a loop. */
   readonly decision?: JsonValue;
-  /** The step called `$.flow.exit`, which ends the run. */
+  /** The step called `$.flow.exit`. */
   readonly isExit?: true;
 }
 
-/** A call of a step's code, or the evaluation of a branch or loop. */
+/** Runs a step's code, or evaluates a branch or loop. */
 export interface StepCall {
   /** Stable position in the run: `2`, `3.then.0`, `4.[17].0`. */
   readonly path: string;
@@ -26,7 +25,7 @@ export interface Progress {
   readonly isDone: boolean;
 }
 
-/** Returns what comes next in a run. The same records lead to the same calls, also after a crash. */
+/** The same records lead to the same calls, also after a crash. */
 export function advance(steps: readonly Step[], { results, trigger, loops = new Map() }: Known): Progress {
   const walk = new Walk(results, loops);
   const isOver = walk.sequence(steps, "", { trigger });
@@ -37,7 +36,7 @@ export interface Known {
   /** By path. */
   readonly results: ReadonlyMap<string, StepResult>;
   readonly trigger: JsonObject;
-  /** Finished items by loop path. Passing the map again saves walking through them. */
+  /** Pass the map again to skip finished items. */
   readonly loops?: Loops;
 }
 
@@ -126,7 +125,7 @@ function ifBranch({ whenTrue, otherwise }: IfStep, decision: JsonValue | undefin
   return decision === true ? ["then", whenTrue] : ["else", otherwise];
 }
 
-/** The decision is a value, so a rerun on a changed file selects among the new cases. */
+/** Compares values, so a rerun on a changed file selects among the new cases. */
 function switchBranch({ cases, otherwise }: SwitchStep, decision: JsonValue | undefined): readonly [string, readonly Step[]] {
   const place = cases.findIndex(({ when }) => isSameJson(when, decision));
   return place < 0 ? ["default", otherwise] : [`case${place}`, cases[place]?.steps ?? []];

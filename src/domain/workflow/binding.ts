@@ -1,15 +1,14 @@
 import { type ProcessGrant, granted } from "../source/process-grant.ts";
 import { type JsonObject, isJsonObject } from "../text/json.ts";
 
-/** Maps the ids in a workflow's file to this server. */
 export interface WorkflowBinding {
   /** Ids of the emitters, in the order of the file's triggers. Undefined without an emitter. */
   readonly triggers: readonly (string | undefined)[];
-  /** Id in the file → account of this server. */
+  /** Id in the file → account. */
   readonly accounts: Readonly<Record<string, string>>;
-  /** Id in the file → source or workflow of this server. */
+  /** Id in the file → source or workflow. */
   readonly sources: Readonly<Record<string, string>>;
-  /** Id in the file → name of a data store of this server. */
+  /** Id in the file → name of a data store. */
   readonly stores: Readonly<Record<string, string>>;
   /** Id in the file → schedule, when the file does not contain it. */
   readonly schedules: Readonly<Record<string, JsonObject>>;
@@ -19,7 +18,7 @@ export interface WorkflowBinding {
   readonly warnings: readonly string[];
 }
 
-/** Limits of its steps, set by the deployer and not by the file. */
+/** Set by the deployer and not by the file. */
 export interface WorkflowLimits extends Pick<ProcessGrant, "allowsAddons" | "memoryMb"> {
   /** Per call. Omitted when the file's setting applies. */
   readonly timeoutSeconds?: number | undefined;

@@ -5,11 +5,11 @@ import { readExpression } from "../component/javascript.ts";
 /** A value, or a string that is one `{{…}}`. */
 export type Dependence = { readonly value: JsonValue } | { readonly problem: string };
 
-/** Operators that may join expressions to one. */
+/** May join expressions to one. */
 const JOINED = new Set(["LogicalExpression", "BinaryExpression", "UnaryExpression", "ConditionalExpression", "ParenthesizedExpression"]);
 const AROUND = new Set(["steps", "event", "$", "process", ...Object.getOwnPropertyNames(globalThis)]);
 
-/** `if` takes a boolean or an expression, with braces around all, parts or none of it. Other text would always be true. */
+/** A boolean or an expression, with braces around all, parts or none of it. Other text would always be true. */
 export function readCondition(given: JsonValue): Dependence {
   if (typeof given === "boolean") return { value: given };
   if (typeof given !== "string") return { problem: `if: expected an expression such as {{steps.a.$return_value > 1}}, got ${JSON.stringify(given)}` };
@@ -21,12 +21,12 @@ export function readCondition(given: JsonValue): Dependence {
   return { problem: `if: ${JSON.stringify(given)} ${reason}; write one expression such as {{steps.a.$return_value > 1}}` };
 }
 
-/** `switch` takes one expression or a value. Expressions within text are refused, because the intent is unclear. */
+/** One expression or a value. Expressions within text are refused, because the intent is unclear. */
 export function readChoice(given: JsonValue): Dependence {
   return given === null ? { problem: "switch: expected an expression such as {{steps.a.$return_value}}" } : oneExpression(given, "switch");
 }
 
-/** `for_each` takes a list, or one expression that returns one. */
+/** A list, or one expression that returns one. */
 export function readItems(given: JsonValue): Dependence {
   if (Array.isArray(given)) return { value: given };
   if (typeof given === "string") return oneExpression(given, "for_each");

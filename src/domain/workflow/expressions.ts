@@ -31,7 +31,6 @@ export function partsOf(text: string): readonly TextPart[] {
   return parts;
 }
 
-/** Undefined when all expressions are valid. */
 export function expressionProblem(text: string): string | undefined {
   for (let begin = text.indexOf(BEGIN); begin >= 0;) {
     const found = expressionAt(text, begin);
@@ -41,7 +40,7 @@ export function expressionProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Most expressions are such paths. They need no parser. */
+/** Most expressions are such paths and need no parser. */
 const PLAIN_PATH = /\s*steps(?:\.[A-Za-z_$][\w$]*|\[\d{1,9}\])+\s*(?=\}\})/y;
 
 function expressionAt(text: string, begin: number): ExpressionEnd {
@@ -119,7 +118,7 @@ function writtenOut(value: JsonValue | undefined): string {
 const PATH = /^steps((?:\.[A-Za-z_$][\w$]*|\[\d{1,9}\]|\["[^"\\]*"\]|\['[^'\\]*'\])+)$/;
 const PART = /\.([A-Za-z_$][\w$]*)|\[(\d+)\]|\["([^"\\]*)"\]|\['([^'\\]*)'\]/g;
 
-/** Evaluates a path through results. When undefined, the expression must run, also to report why it fails. */
+/** When undefined, the expression must run, also to report why it fails. */
 export function valueOfPath(expression: string, steps: JsonObject): ExpressionValue | undefined {
   const path = PATH.exec(expression)?.[1];
   if (path === undefined) return undefined;

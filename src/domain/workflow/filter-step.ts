@@ -1,15 +1,14 @@
 import { type JsonValue, isJsonObject } from "../text/json.ts";
 
 /**
- * The hosted platform's built-in Filter. Exports contain its rules in the prop `_filter`, and no code. The format is
- * taken from public exports. Rules are `{ t: and | or, r: [...] }` or `{ a, op, b }`. `continue: 'false'` is taken to
- * end the run when the rules match. Other values end it when they do not match.
+ * The hosted platform's built-in Filter, exported as rules in the prop `_filter`, without code. The format is taken
+ * from public exports: `{ t: and | or, r: [...] }` or `{ a, op, b }`. `continue: 'false'` is taken to end the run when
+ * the rules match. Other values end it when they do not match.
  */
 export const FILTER_PROP = "_filter";
 
 const OPERATORS: ReadonlySet<string> = new Set(["exist", "!exist"]);
 
-/** Undefined when the rules are supported. */
 export function filterProblem(given: JsonValue | undefined): string | undefined {
   if (!isJsonObject(given) || given["rules"] === undefined) return `${FILTER_PROP} has no rules`;
   return ruleProblem(given["rules"]);

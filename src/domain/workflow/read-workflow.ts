@@ -44,7 +44,7 @@ const RESERVED = new Set(["trigger", "__proto__", "constructor", "prototype"]);
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,99}$/;
 const REGISTRY_CODE = /^(\w+(?:-\w+)*)(?:@(\d+\.\d+\.\d+[\w.+-]*))?$/;
 
-/** Returns all problems together. With `isDeployed`, newer rules only warn. */
+/** All problems together. With `isDeployed`, newer rules only warn. */
 export function readWorkflow(text: string, { isDeployed = false }: { readonly isDeployed?: boolean } = {}): WorkflowRead {
   const reader = new YamlReader(text);
   const workflow = reader.problems.length > 0 ? undefined : new WorkflowReader(reader, isDeployed).workflow();
@@ -251,7 +251,7 @@ class WorkflowReader {
     return { props: Object.fromEntries(props), propLines: Object.fromEntries([...members].map(([name, { line }]) => [name, line])), written };
   }
 
-  /** Rules that were added later only warn about deployed files. */
+  /** Later rules only warn about deployed files. */
   #refuse(line: number, problem: string): void {
     if (this.#isDeployed) this.#reader.warn(line, problem);
     else this.#reader.wrong(line, problem);

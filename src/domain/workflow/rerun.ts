@@ -3,7 +3,7 @@ import type { RunId } from "../ids.ts";
 import type { StepRecord } from "./run.ts";
 import { type Step, everyStep, innerLists } from "./workflow.ts";
 
-/** Position of a step: `4.[].0` is in a loop. */
+/** `4.[].0` is in a loop. */
 interface Place {
   readonly pattern: string;
   /** Enclosing loops, outermost first. */
@@ -11,8 +11,8 @@ interface Place {
 }
 
 /**
- * Returns the records that a rerun copies: finished steps before `from`, and steps that do not depend on it. Without
- * `from`, all finished steps. Steps are matched by namespace. A step whose wait expired is not finished.
+ * The records that a rerun copies: finished steps before `from`, and steps that do not depend on it. Without `from`,
+ * all finished steps. Steps are matched by namespace. A step whose wait expired is not finished.
  */
 export function carriedOver(steps: readonly Step[], records: readonly StepRecord[], { from, of }: { from: string | undefined; of: RunId }): StepRecord[] {
   const places = placesOf(steps);
@@ -42,7 +42,7 @@ function placesOf(steps: readonly Step[]): ReadonlyMap<string, Place> {
   return places;
 }
 
-/** Puts the loop indices of the old path into the pattern. Undefined when the number of loops differs. */
+/** Keeps the loop indices of the old path. Undefined when the number of loops differs. */
 function pathAt({ pattern }: Place, before: string): string | undefined {
   const items = [...before.matchAll(/\[(\d+)\]/g)].map(([, index = ""]) => index);
   const wanted = pattern.split("[]").length - 1;
@@ -50,7 +50,7 @@ function pathAt({ pattern }: Place, before: string): string | undefined {
   return pattern.replaceAll("[]", () => `[${items.shift() ?? ""}]`);
 }
 
-/** Namespaces of the step, later steps, and their inner steps, but not of parallel branches. */
+/** The step, later steps, and their inner steps, but not parallel branches. */
 function stepsFrom(steps: readonly Step[], from: string): Set<string> {
   const found = new Set<string>();
   const look = (list: readonly Step[]): boolean => {
@@ -69,11 +69,11 @@ function stepsFrom(steps: readonly Step[], from: string): Set<string> {
 
 export interface StepFacts {
   readonly steps: readonly Step[];
-  /** Identifies the code of a code step. */
+  /** Identifies the code. */
   readonly codeOf: (namespace: string) => string | undefined;
 }
 
-/** In file order. Undefined when no step changed. */
+/** Undefined when no step changed. */
 export function firstChanged(before: StepFacts, after: StepFacts): string | undefined {
   const known = new Map([...everyStep(before.steps)].map((step) => [step.namespace, step]));
   for (const step of everyStep(after.steps)) {

@@ -25,7 +25,7 @@ export interface RunFailure {
 export interface WorkflowRun {
   readonly id: RunId;
   readonly workflowId: WorkflowId;
-  /** Version of the workflow that the run uses to its end. */
+  /** Used by the run to its end. */
   readonly version: number;
   readonly trigger: RunTrigger;
   readonly state: RunState;
@@ -34,7 +34,7 @@ export interface WorkflowRun {
   readonly failure?: RunFailure;
   /** Given by the step that ended the run, or by a cancellation. */
   readonly reason?: string;
-  /** The repeated run, whose results before `from` are reused. */
+  /** The results before `from` are reused. */
   readonly rerunOf?: RunId;
   readonly from?: string;
   /** Number of ended waits. The store replaces `waiting` with `running` when the writer's number is outdated. */
@@ -61,7 +61,7 @@ export interface Pause {
 
 /**
  * A `begun` step may have been cut off and must not run twice. An `again` step runs once more, after a wait or because
- * it was not called. A `done` step is final.
+ * it was not called. `done` is final.
  */
 export type StepState = "begun" | "waiting" | "again" | "done" | "failed";
 
@@ -78,9 +78,8 @@ export interface StepRecord {
   readonly decision?: JsonValue;
   readonly isExit?: true;
   readonly pause?: Pause;
-  /** Its suspension timed out, which cancels the run. */
+  /** Cancels the run. */
   readonly isExpired?: true;
-  /** The request that ended its wait early. */
   readonly resumedBy?: JsonObject;
   /** Prop values without secrets. */
   readonly inputs?: JsonObject;
@@ -89,7 +88,6 @@ export interface StepRecord {
   readonly durationMs: number;
   readonly invocationId?: InvocationId;
   readonly sends?: readonly JsonValue[];
-  /** The run that the record was copied from. */
   readonly copiedFrom?: RunId;
 }
 
@@ -99,13 +97,12 @@ export function hasEnded({ state }: Pick<WorkflowRun, "state">): boolean {
   return ENDED.has(state);
 }
 
-/** Undefined while the step has not ended. */
 export function resultOf({ state, exports, decision, isExit, isExpired }: StepRecord): StepResult | undefined {
   if (state !== "done" || isExpired === true) return undefined;
   return { exports, ...(decision === undefined ? {} : { decision }), ...(isExit === undefined ? {} : { isExit }) };
 }
 
-/** `request` ended the wait. Undefined when its time came. */
+/** Undefined when its time came. */
 export function afterWait(record: StepRecord, request?: JsonObject): StepRecord {
   const resumedBy = request === undefined ? {} : { resumedBy: request };
   const isOver = record.pause?.kind === "delay" || record.pause?.kind === "suspend";

@@ -5,7 +5,6 @@ import type { CodeStep } from "./workflow.ts";
 
 const READS = /\bsteps\s*(?:(?:\?\.|\.)\s*([A-Za-z_$][\w$]*)|(?:\?\.)?\[\s*["'`]([^"'`\]]+)["'`]\s*\])/g;
 
-/** Finds steps that expressions read and that do not exist. `names` has all steps. */
 export function unknownSteps({ namespace, line, props, propLines }: CodeStep, names: ReadonlySet<string>): readonly FileProblem[] {
   return Object.entries(props).flatMap(([prop, value]) => {
     const read = expressionsIn(value ?? null).flatMap((expression) => [...expression.matchAll(READS)].map(([, plain, quoted]) => plain ?? quoted ?? ""));

@@ -19,7 +19,7 @@ const EDITOR_PROP = "_props_cursor";
 
 type GivenStep = Pick<CodeStep, "namespace" | "line" | "props" | "propLines" | "written">;
 
-/** Checks the literal values. Results of expressions, and props from `additionalProps`, are unknown until the step runs. */
+/** Checks literals. Results of expressions, and props from `additionalProps`, are unknown until the step runs. */
 export function checkStep(step: GivenStep, { props: declared, hasAdditionalProps }: ComponentDefinition): CheckedStep {
   const problems: FileProblem[] = [];
   const warnings: FileProblem[] = [];
@@ -59,7 +59,7 @@ export function checkStep(step: GivenStep, { props: declared, hasAdditionalProps
 export interface StepValues {
   readonly values: JsonObject;
   readonly notes: readonly string[];
-  /** Without these values, accounts or data stores, the step cannot run. */
+  /** The step cannot run. */
   readonly fatal: readonly string[];
 }
 
@@ -154,7 +154,7 @@ function isSameNumber(text: string, value: number | boolean): boolean {
   return !/^[-+]?\d+$/.test(digits) ? !/\d{17,}/.test(digits) : Number.isSafeInteger(value);
 }
 
-/** Whether the code cannot use the value at all, such as text for a number. */
+/** Such as text for a number. */
 function hasNoMeaning(prop: PropDeclaration, given: JsonValue | undefined): boolean {
   if (prop.kind === "app" || prop.kind === "data-store") return typeof given !== "object";
   if (prop.kind !== "user" || typeof given !== "string") return false;

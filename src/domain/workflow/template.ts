@@ -12,7 +12,7 @@ export interface TemplateWishes {
 /** Each one searches the whole file. */
 const MOST_WISHES = 1000;
 
-/** Returns the changed `workflow.yaml`, with its comments. Throws PD_BAD_INPUT for an unknown step or trigger. */
+/** Keeps comments. Throws PD_BAD_INPUT for an unknown step or trigger. */
 export function withWishes(text: string, { name, steps, triggers }: TemplateWishes): string {
   const wished = [...steps, ...triggers].reduce((sum, { props = {} }) => sum + 1 + Object.keys(props).length, 0);
   if (wished > MOST_WISHES) throw new PdError("PD_BAD_INPUT", `Cannot copy the workflow with other props: there are more than ${MOST_WISHES}`);

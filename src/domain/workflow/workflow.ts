@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../text/json.ts";
 import type { Schedule } from "../timer/schedule.ts";
 import type { WrittenScalar } from "./yaml-reader.ts";
 
-/** Content of `workflow.yaml` (docs/workflows.md). */
+/** `workflow.yaml` (docs/workflows.md). */
 export interface Workflow {
   readonly name: string;
   /** Deployed without being started. */
@@ -27,9 +27,8 @@ export interface WorkflowSettings {
   readonly memory?: number;
   /** Unsent mail does not fail the step. */
   readonly isMailOptional: boolean;
-  /** The owner gets a mail when a run fails. */
   readonly mailsErrors: boolean;
-  /** Unpinned packages are the newest of this day. Omitted for today's. */
+  /** Date for unpinned packages. Omitted for today's. */
   readonly packagesAsOf?: string;
   /** Keeps responses of third parties, to repeat runs without them. */
   readonly records: boolean;
@@ -72,7 +71,7 @@ export interface CodeStep extends Named {
   readonly props: JsonObject;
   /** Prop name → line. */
   readonly propLines: Readonly<Record<string, number>>;
-  /** Scalars whose spelling matters, such as `01067`. Paths start with the prop. */
+  /** Whose spelling matters, such as `01067`. Paths start with the prop. */
   readonly written: readonly WrittenScalar[];
   /** Overrides the workflow's setting. */
   readonly retries?: number;
@@ -101,7 +100,7 @@ export interface ParallelStep extends Named {
 
 export interface ForEachStep extends Named {
   readonly kind: "for_each";
-  /** A list, or a string with a `{{…}}` that returns one. */
+  /** May be a string with a `{{…}}`. */
   readonly items: JsonValue;
   readonly concurrency: number;
   readonly steps: readonly Step[];

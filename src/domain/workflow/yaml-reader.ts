@@ -8,7 +8,7 @@ export interface Value {
   readonly line: number;
 }
 
-/** A scalar whose spelling differs from its value, such as `01067`. */
+/** Its spelling differs from its value, such as `01067`. */
 export interface WrittenScalar {
   /** Names and list indices, from the value that was read. */
   readonly path: readonly (string | number)[];

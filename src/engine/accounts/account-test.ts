@@ -8,7 +8,7 @@ import type { Credentials } from "./credentials.ts";
 export interface AccountTest {
   /** `unknown` when the app could not be asked. */
   readonly verdict: Verdict | "unknown";
-  /** Without its query, and with the names of secret fields in place of their values. */
+  /** Contains no query, and names of secret fields instead of their values. */
   readonly asked?: string;
   readonly reason: string;
 }
@@ -24,13 +24,12 @@ interface AskPorts {
 }
 
 interface TestPorts extends AskPorts {
-  /** Undefined when no published component can be asked. */
   askPublished(account: AccountContent): Promise<PublishedAnswer | undefined>;
 }
 
 /**
- * Asks the app, or published code of it, whether it accepts the account. Retries with new tokens after a refusal. Throws PD_BAD_INPUT for a probe that cannot
- * be sent.
+ * Asks the app, or published code of it. Retries with new tokens after a refusal. Throws PD_BAD_INPUT for a probe that
+ * cannot be sent.
  */
 export async function testAccount(ports: TestPorts, account: AccountContent, given?: AppProbe): Promise<AccountTest> {
   const known = await knownApp(account.app);

@@ -19,7 +19,7 @@ import type { AccountStore } from "../../ports/stores/account-store.ts";
 
 export interface AccountChange {
   readonly name?: string;
-  /** Fields to change. `null` removes a field. */
+  /** `null` removes a field. */
   readonly credentials?: JsonObject;
 }
 
@@ -52,7 +52,7 @@ export class Accounts {
     return (await this.#ports.store.listAccounts()).filter((account) => app === undefined || account.app === app);
   }
 
-  /** Throws PD_ACCOUNT_NOT_FOUND, and PD_CONFLICT when several accounts have this name. */
+  /** Throws PD_ACCOUNT_NOT_FOUND, PD_CONFLICT for an ambiguous name. */
   async find(idOrName: string): Promise<Account> {
     const byId = await this.#ports.store.getAccount(idOrName);
     const named = byId === undefined ? (await this.list(undefined)).filter(({ name }) => name === idOrName) : [byId];
@@ -69,7 +69,7 @@ export class Accounts {
     return account;
   }
 
-  /** Without a name, uses the app's name, with a number when that is taken. Throws PD_BAD_INPUT, PD_CONFLICT. */
+  /** The default name is the app's, with a number when that is taken. Throws PD_BAD_INPUT, PD_CONFLICT. */
   async connect(app: string, credentials: JsonObject, name: string | undefined): Promise<AccountContent> {
     await this.check(app, name);
     if (Object.keys(credentials).length === 0)
@@ -84,7 +84,7 @@ export class Accounts {
       throw new PdError("PD_CONFLICT", `Cannot save an account of ${app} as ${JSON.stringify(name)}: another one has this name`);
   }
 
-  /** Creates an account, or replaces the credentials of `before`. Throws PD_CONFLICT, PD_ACCOUNT_NOT_FOUND. */
+  /** Replaces the credentials of `before`, if any. Throws PD_CONFLICT, PD_ACCOUNT_NOT_FOUND. */
   async keep({ before, name, ...rest }: KeptAccount): Promise<AccountContent> {
     const now = this.#ports.clock.now();
     if (before === undefined) {
@@ -161,7 +161,7 @@ export class Accounts {
   }
 }
 
-/** A token that is given by hand replaces everything from OAuth and is not renewed. */
+/** A token given by hand replaces everything from OAuth and is not renewed. */
 function withFields({ oauth, problem, credentials, ...rest }: AccountContent, given: JsonObject): AccountContent {
   const isByHand = oauth !== undefined && (given["oauth_access_token"] !== undefined || given["oauth_refresh_token"] !== undefined);
   const kept = isByHand ? Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKEN_FIELDS.includes(field))) : credentials;
@@ -192,7 +192,7 @@ function accountsOfStored(stored: StoredSource): readonly string[] | undefined {
     return accountsOf({ source, definition: { props: withDynamicProps(provenance.declared.props, source.dynamicProps) } });
   } catch (error) {
     if (error instanceof PdError && error.code === "PD_DATABASE_DAMAGED") return undefined;
-    // The source was deleted while the sources were listed.
+    // Deleted while the sources were listed.
     if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND") return [];
     throw error;
   }

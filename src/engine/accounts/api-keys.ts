@@ -10,19 +10,18 @@ interface ApiKeyPorts {
 /** Only hashes of keys are stored. */
 export class ApiKeys {
   readonly #ports: ApiKeyPorts;
-  /** Hash of a used key → ends the streams that were opened with it. */
+  /** Hash of a used key → ends its streams. */
   readonly #uses = new Map<string, AbortController>();
 
   constructor(ports: ApiKeyPorts) {
     this.#ports = ports;
   }
 
-  /** Newest first. */
   list(): Promise<readonly ApiKey[]> {
     return this.#ports.store.listKeys();
   }
 
-  /** `key` is shown only once. Throws PD_CONFLICT when the name is taken. */
+  /** `key` is shown only once. Throws PD_CONFLICT. */
   async create({ name, isReadOnly }: Pick<ApiKey, "name" | "isReadOnly">, hashOf: (key: string) => string): Promise<{ made: ApiKey; key: string }> {
     const { clock, store } = this.#ports;
     const key = clock.randomText(32).toLowerCase();
@@ -31,7 +30,7 @@ export class ApiKeys {
     return { made, key };
   }
 
-  /** Ends the streams that were opened with the key. Throws PD_NOT_FOUND. */
+  /** Ends the key's streams. Throws PD_NOT_FOUND. */
   async revoke(idOrName: string): Promise<void> {
     const { store } = this.#ports;
     const revoked = (await store.listKeys()).find(({ id, name }) => id === idOrName || name === idOrName);

@@ -10,7 +10,6 @@ import type { Registries } from "../code/registries.ts";
 
 export interface App extends KnownApp {
   readonly slug: string;
-  /** Undefined when unknown. */
   readonly auth: "oauth" | "keys" | undefined;
 }
 
@@ -31,7 +30,7 @@ export class Apps {
     return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, known.get(slug) ?? { name: slug, fields: [] }));
   }
 
-  /** An unknown app is derived from code that uses it, or from published code. Undefined when neither mentions it. */
+  /** Derives an unknown app from code that uses it, or from published code. */
   async find(slug: string, user?: ComponentCode): Promise<App | undefined> {
     if (!isAppSlug(slug)) return undefined;
     const known = await knownApp(slug);
@@ -49,7 +48,7 @@ export class Apps {
     return (await this.#ports.store.listComponents()).flatMap(({ definition }) => definition.props.flatMap((prop) => (prop.kind === "app" ? [prop.app] : [])));
   }
 
-  /** Empty when such code does not exist or cannot be read now. */
+  /** Also empty when such code cannot be read now. */
   async #publishedFields(app: string): Promise<readonly string[]> {
     const found = await this.#registries.search(app).catch(nobodyCanTell);
     const entry = found?.find(({ key }) => appOfKey(key) === app);
@@ -63,10 +62,10 @@ function appOf(slug: string, known: KnownApp): App {
   return { ...known, slug, auth: known.oauth !== undefined ? "oauth" : known.fields.length > 0 ? "keys" : undefined };
 }
 
-/** Fields named `oauth_…` come from OAuth and are left out. */
+/** Fields named `oauth_…` come from OAuth. */
 function learnedApp(slug: string, names: readonly string[], own: readonly string[]): App {
   const byOAuth = names.includes("oauth_access_token");
-  // Several fields may be alternatives: code reads them all and needs one.
+  // Several fields may be alternatives, of which code needs one.
   const required = own.length === 1 ? own[0] : names.length === 1 ? names[0] : undefined;
   const fields = names
     .filter((name) => !name.startsWith("oauth_"))
@@ -74,7 +73,7 @@ function learnedApp(slug: string, names: readonly string[], own: readonly string
   return { ...appOf(slug, { name: slug, fields }), ...(byOAuth ? { auth: "oauth" } : {}) };
 }
 
-/** Field names are only a help, so a registry or code that cannot be read has none. */
+/** Field names are only a help. */
 function nobodyCanTell(error: unknown): undefined {
   if (error instanceof PdError && (error.code === "PD_REGISTRY_UNREACHABLE" || error.code === "PD_BUILD_FAILED")) return undefined;
   throw error;

@@ -26,7 +26,6 @@ export interface CredentialPorts {
 export interface Reach {
   readonly configured: ConfiguredProps;
   readonly dataStores: readonly string[];
-  /** Strings to mask in its output. */
   readonly secrets: readonly string[];
 }
 
@@ -40,13 +39,12 @@ interface NamedAccount {
 
 /** Pause after a failed renewal while the current token is still valid. */
 const FAILED_HOLDS_MS = 30_000;
-/** One retry, because an answer may be lost. */
+/** An answer may be lost. */
 const MOST_TRIES = 2;
 
-/** Errors that only the user or the provider can resolve. */
+/** Only the user or the provider can resolve these. */
 const REFUSALS: ReadonlySet<string> = new Set(["PD_ACCOUNT_NOT_FOUND", "PD_ACCOUNT_UNHEALTHY", "PD_OAUTH_FAILED"]);
 
-/** Undefined when the values name an account. */
 export function reachWithoutAccounts(props: readonly PropDeclaration[], configured: ConfiguredProps): Reach | undefined {
   if (namedAccounts(props, configured).length > 0) return undefined;
   return { configured, dataStores: dataStoresOf(props, configured), secrets: secretsOf(props, configured) };
@@ -61,13 +59,13 @@ function namedAccounts(props: readonly PropDeclaration[], configured: Configured
 
 export class Credentials {
   readonly #ports: CredentialPorts;
-  /** Renewals in flight. Parallel callers share one request to the provider. */
+  /** Parallel callers share one request to the provider. */
   readonly #renewing = new Map<string, Promise<AccountContent>>();
   readonly #unsaved = new Map<string, AccountContent>();
   readonly #failedAt = new Map<string, number>();
-  /** Each change of an account starts from what the previous one has stored. */
+  /** Each change starts from what the previous one has stored. */
   readonly #turns = new KeyedTurns<AccountId>();
-  /** Cache of stored accounts: reading and opening one costs as much as the rest of a call. */
+  /** Reading and opening an account costs as much as the rest of a call. */
   readonly #read = new Map<string, AccountContent>();
   readonly #over = new AbortController();
 
@@ -84,7 +82,7 @@ export class Credentials {
     while (this.#renewing.size > 0 || !this.#turns.isOver) await Promise.allSettled([...this.#renewing.values(), this.#turns.settled()]);
   }
 
-  /** Retries once to store what could not be stored before. */
+  /** Retries once what could not be stored before. */
   async close(): Promise<void> {
     await this.untilSettled();
     for (const [id, { name }] of this.#unsaved)
@@ -98,7 +96,7 @@ export class Credentials {
     this.#over.abort(new Error("the server is stopping"));
   }
 
-  /** Like `reachOf`, but returns the errors in REFUSALS, so that a run can report them. */
+  /** Returns the errors in REFUSALS, so that a run can report them. */
   reachOrRefusal(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Reach | PdError> {
     return this.reachOf(props, configured).catch((error: unknown) => {
       if (error instanceof PdError && REFUSALS.has(error.code)) return error;
@@ -137,7 +135,7 @@ export class Credentials {
     return stored;
   }
 
-  /** Renews tokens that are due. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
+  /** Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
   async fresh(account: AccountContent): Promise<AccountContent> {
     if (account.problem !== undefined) throw unhealthy(account, account.problem);
     const now = this.#ports.clock.now();
@@ -157,8 +155,8 @@ export class Credentials {
   }
 
   /**
-   * Returns new tokens once they are stored, or the stored ones when they are newer than those of `account`. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED,
-   * PD_STOPPING.
+   * Resolves once the tokens are stored. Returns stored ones that are newer than those of `account`. Throws
+   * PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING.
    */
   renew(account: AccountContent): Promise<AccountContent> {
     const running = this.#renewing.get(account.id) ?? this.#renewOnce(account).finally(() => this.#renewing.delete(account.id));
@@ -203,7 +201,7 @@ export class Credentials {
     throw new PdError("PD_OAUTH_FAILED", `Cannot renew the tokens of account "${account.name}": ${reason}`);
   }
 
-  /** Keeps credentials that were replaced while the provider was asked. */
+  /** Credentials may be replaced while the provider is asked. */
   async #unlessReplaced({ id, name, oauth: before }: AccountContent, to: Change): Promise<AccountContent> {
     const after = await this.#changeInTurn(id, (current) => (isSameGrant(current.oauth, before) ? to(current) : current), true);
     if (after === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use account "${name}": it was deleted`);
@@ -227,14 +225,14 @@ export class Credentials {
         if (next === current) return next;
         if (isKept) this.#unsaved.set(id, next);
         const isStored = await store.replaceAccount(current, next);
-        // If another host has stored a change since the read, start again from that.
+        // Another host has stored a change since the read.
         this.#unsaved.delete(id);
         if (isStored) return next;
       }
     });
   }
 
-  /** Runs after earlier changes of this account. Every write to an existing account must run in here. */
+  /** Every write to an existing account must run in here. */
   inTurn<Value>(id: AccountId, work: () => Promise<Value>): Promise<Value> {
     return this.#turns.take(id, async () => {
       try {
@@ -273,7 +271,7 @@ function unhealthy({ name, app }: AccountContent, reason: string): PdError {
 
 export const ACCOUNT_ERROR = "AccountError";
 
-/** A run that did not start because of its account is recorded and reported on `$errors` like any failed run. */
+/** Recorded and reported on `$errors` like any failed run. */
 export function refusedRun({ message }: PdError): RunResult {
   const error = { name: ACCOUNT_ERROR, message, stack: `${ACCOUNT_ERROR}: ${message}` };
   return { outcome: { kind: "threw", error }, emits: [], stateChanges: {}, logs: [] };

@@ -53,7 +53,7 @@ export class OAuthFlows {
     this.#accounts = accounts;
   }
 
-  /** Throws PD_BAD_INPUT for an invalid request, PD_OAUTH_FAILED when the provider refuses. */
+  /** Throws PD_BAD_INPUT, PD_OAUTH_FAILED when the provider refuses. */
   async start(given: OAuthRequest): Promise<OAuthStep> {
     if (given.account === undefined) await this.#accounts.check(given.app, given.name);
     const known = await knownApp(given.app);
@@ -87,7 +87,10 @@ export class OAuthFlows {
     return { kind: "visit", flowId: this.#keep({ ...begun, step: { kind: "code", authorization } }, FLOW_MS), url: authorization.url };
   }
 
-  /** `callback` is the URL to which the provider sent the user. Device flows do not need it. Throws PD_NOT_FOUND, PD_OAUTH_FAILED. */
+  /**
+   * `callback` is the URL to which the provider sent the user, except in device flows. Throws PD_NOT_FOUND,
+   * PD_OAUTH_FAILED.
+   */
   async resume(flowId: string, callback: string | undefined): Promise<OAuthStep> {
     const flow = this.#open.get(flowId);
     if (flow === undefined || this.#ports.clock.now() > flow.endsAt) {

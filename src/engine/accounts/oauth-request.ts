@@ -16,7 +16,7 @@ import {
 export interface OAuthRequest {
   readonly app: string;
   readonly name?: string;
-  /** The account that gets new tokens. Omitted for a new account. */
+  /** Gets new tokens. Omitted for a new account. */
   readonly account?: Account;
   readonly flow: OAuthFlow;
   readonly clientId: string;
@@ -48,7 +48,7 @@ export function clientOf(
   };
 }
 
-/** Fields that some providers send with tokens or in the callback, and that components read. */
+/** Some providers send these with tokens or in the callback, and components read them. */
 export function broughtFields({ tokenFields = {}, callbackFields = {} }: OAuthProvider, { rest }: GrantedTokens, callback: string | undefined): JsonObject {
   const parameters = callback === undefined ? new URLSearchParams() : new URL(callback).searchParams;
   const told = (names: Readonly<Record<string, string>>, value: (name: string) => unknown): [string, string][] =>
@@ -59,7 +59,7 @@ export function broughtFields({ tokenFields = {}, callbackFields = {} }: OAuthPr
   return Object.fromEntries([...told(tokenFields, (name) => rest[name]), ...told(callbackFields, (name) => parameters.get(name))]);
 }
 
-/** Fills the account's fields into given and known addresses. Throws PD_BAD_INPUT. */
+/** Fills in the account's fields. Throws PD_BAD_INPUT. */
 export function settled({ app, addresses, fields }: OAuthRequest, known: OAuthProvider | undefined): OAuthProvider {
   const tokenUrl = addresses.tokenUrl ?? known?.tokenUrl;
   if (tokenUrl === undefined)
@@ -97,8 +97,8 @@ function checkedUrl(url: string): string {
 }
 
 /**
- * Reuses the OAuth client of an account for another account of the same provider. Throws PD_BAD_INPUT when the account has no client, or one of another
- * provider.
+ * Lends the client to another account of the same provider. Throws PD_BAD_INPUT when the account has no client, or one
+ * of another provider.
  */
 export function lentBy(
   { app: lenderApp, name, oauth, credentials }: Account,
@@ -113,7 +113,7 @@ export function lentBy(
   };
   if (lenderApp === app) {
     const shared = { ...Object.fromEntries(Object.entries(credentials).filter(([field]) => isInAddress(known, field))), ...fields };
-    // An account that was connected at the known address uses it with the new fields. Any other reuses its own addresses.
+    // Connected at the known address, so the new fields apply. Any other keeps its own addresses.
     return { ...lent, fields: shared, addresses: tokenUrlFor(credentials) === client.tokenUrl ? {} : addressesOf(client) };
   }
   if (tokenUrlFor(fields) === client.tokenUrl) return { ...lent, fields, addresses: {} };

@@ -48,7 +48,7 @@ interface BuiltCode {
   readonly packagesFolder: string | undefined;
   /** Ranges of the project that were dropped because they do not fit its own imports. */
   readonly lifted: readonly LiftedRange[];
-  /** Code that will fail when it is reached. */
+  /** Fails when it is reached. */
   readonly warnings: readonly string[];
 }
 
@@ -85,7 +85,6 @@ export type GivenComponent = ResolvedCode | { readonly kind: "saved"; readonly c
 export type Loadable = Pick<BuiltCode, "bundle" | "packagesFolder">;
 
 export interface LoadContext extends Tracked {
-  /** Of the previous version. */
   readonly lock?: PackageLock;
   /** The `packagesAsOf` of that lock. */
   readonly lockAsOf?: string | undefined;
@@ -104,7 +103,7 @@ export interface LoadedComponent {
   readonly unit: Unit;
 }
 
-/** Bundles, installs, starts a unit and reads its definition. Throws PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND, PD_LOAD_FAILED and the like, PD_NOT_A_COMPONENT. */
+/** Throws PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND, PD_LOAD_FAILED and the like, PD_NOT_A_COMPONENT. */
 export async function loadComponent(ports: BuildPorts, given: GivenComponent, context: LoadContext): Promise<LoadedComponent> {
   const { accepts = () => {}, start } = context;
   if (given.kind === "saved") {
@@ -123,7 +122,7 @@ export async function loadComponent(ports: BuildPorts, given: GivenComponent, co
   }
 }
 
-/** When the project's package.json asks for a package that is too old for the code, builds again without that range. */
+/** Builds again without ranges of the project's package.json that are too old for the code. */
 async function buildAndStart(
   ports: BuildPorts,
   resolved: ResolvedCode,
@@ -175,7 +174,7 @@ async function buildCode(
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
   const { packages } = result.bundle;
   const isLifted = (name: string): boolean => lifted.some((range) => range.name === name);
-  // A range that the previous version dropped keeps the package version that was installed then.
+  // Keeps the package version that was installed when the previous version dropped the range.
   const all = [...lifted, ...rangesLiftedBefore(packages, before).filter(({ name }) => !isLifted(name))];
   const pins = Object.fromEntries(Object.entries(ownLock ?? lock).filter(([name]) => !isLifted(name)));
   // The installed version may be the one that has just proved too old.
@@ -203,7 +202,7 @@ async function fetchCode({ origin }: Pick<CodePorts, "origin">, url: string): Pr
   return { path: /\.(m|c)?(j|t)s$/.test(name) ? name : "component.js", text, files: {} };
 }
 
-/** Throws PD_NOT_A_COMPONENT for an action or an app. */
+/** Throws PD_NOT_A_COMPONENT. */
 export function requireSource({ name, type }: ComponentDefinition): void {
   if (type === "source") return;
   throw new PdError("PD_NOT_A_COMPONENT", `Cannot deploy ${name}: its type is "${type}", and only sources can be deployed`, {
@@ -212,7 +211,7 @@ export function requireSource({ name, type }: ComponentDefinition): void {
   });
 }
 
-/** Throws PD_NOT_A_COMPONENT for a source or an app. */
+/** Throws PD_NOT_A_COMPONENT. */
 export function requireAction({ name, type }: ComponentDefinition): void {
   if (type === "action") return;
   throw new PdError("PD_NOT_A_COMPONENT", `Cannot run ${name} as an action: its type is "${type}"`, {

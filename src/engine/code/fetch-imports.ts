@@ -6,8 +6,8 @@ import type { CodeOrigin } from "../../ports/code-origin.ts";
 const MOST_FILES = 20;
 
 /**
- * Adds the files that the code imports by URL, and those that they import. Files in `pinned` are not fetched again. Throws PD_CODE_UNREACHABLE, and
- * PD_BAD_INPUT for too many files.
+ * Fetches recursively. Files in `pinned` are not fetched again. Throws PD_CODE_UNREACHABLE, and PD_BAD_INPUT for too
+ * many files.
  */
 export async function withFetchedImports(origin: CodeOrigin, code: ComponentCode, pinned: ComponentCode["files"] = {}): Promise<ComponentCode> {
   const files: Record<string, string> = { ...code.files };

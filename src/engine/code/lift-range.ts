@@ -4,7 +4,7 @@ import type { PackageSpec } from "../../domain/component/package-spec.ts";
 export interface LiftedRange {
   readonly name: string;
   readonly range: string;
-  /** Export that the version in range does not have. */
+  /** The version in range does not have it. */
   readonly missing: string;
 }
 
@@ -15,8 +15,8 @@ const MISSING_EXPORT = [
 ];
 
 /**
- * Returns the range to drop after a package turned out to lack an export. Only a range of the project's package.json is dropped, because it may be older than
- * the code.
+ * Undefined unless a package lacks an export. Only a range of the project's package.json is dropped, because it may be
+ * older than the code.
  */
 export function rangeToLift(error: unknown, packages: readonly PackageSpec[]): LiftedRange | undefined {
   if (!(error instanceof PdError) || error.code !== "PD_LOAD_FAILED") return undefined;

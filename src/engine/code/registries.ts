@@ -20,7 +20,7 @@ export interface LookedRegistry {
 export class Registries {
   readonly #ports: RegistryPorts;
   readonly #adding = new Map<string, Registry>();
-  /** A name is free again only when everything fetched under it is deleted. */
+  /** A name is free only when everything fetched under it is deleted. */
   readonly #turns = new Turns();
 
   constructor(ports: RegistryPorts) {
@@ -39,14 +39,14 @@ export class Registries {
     return this.#ports.registry.problem(registry).catch((error: unknown) => messageOf(error));
   }
 
-  /** `count` is the number of components. Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE, having added nothing. */
+  /** Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE, having added nothing. */
   async add(registry: Registry): Promise<{ registry: Registry; count: number }> {
     const checked = await this.#ports.registry.check(registry);
-    // Reserve the name first, because fetched files are stored under it.
+    // Fetched files are stored under the name.
     await this.#turns.take(async () => {
       await this.#ports.store.saveRegistry(checked);
       try {
-        // A fetch for an earlier registry of this name, which was being removed, may have left files.
+        // An earlier registry of this name may have left files while it was being removed.
         await this.#ports.registry.forget(checked);
       } catch (error) {
         await this.#ports.store.deleteRegistry(checked.name);
@@ -111,7 +111,8 @@ export class Registries {
   }
 
   /**
-   * Best match first. Fetches the app that the query starts with when it is missing. Throws PD_REGISTRY_UNREACHABLE when that fails and nothing else matches.
+   * Best match first. Fetches the missing app that the query starts with. Throws PD_REGISTRY_UNREACHABLE when that
+   * fails and nothing else matches.
    */
   async search(query: string): Promise<readonly IndexedComponent[]> {
     const found = searchIndex(await this.index(), query);

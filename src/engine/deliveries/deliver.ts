@@ -28,12 +28,12 @@ export interface DeployedListener {
   concurrencyOf(id: ListenerId): number;
 }
 
-/** Each listener has its own lane, so a slow or failing listener does not delay others. */
+/** A slow or failing listener must not delay others. */
 export class Deliverer {
   readonly #ports: DelivererPorts;
   readonly #deployed: DeployedListener;
   readonly #lanes = new Map<ListenerId, Lane>();
-  /** Value of `updatedAt` when the deactivation was logged, so that parallel attempts do not log it again. */
+  /** `updatedAt` when the deactivation was logged, so that parallel attempts do not log it again. */
   readonly #toldInactive = new Map<WebhookId, number>();
   readonly #webhooks: KnownWebhooks;
   readonly #over = new AbortController();
@@ -67,7 +67,7 @@ export class Deliverer {
     this.#webhooks.forget(id);
   }
 
-  /** Starts no new attempts. Attempts in flight are cut off after `graceMs`. */
+  /** Attempts in flight are cut off after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     const { clock } = this.#ports;
@@ -132,12 +132,12 @@ export class Deliverer {
       this.#ports.log.error("delivery attempts could not be recorded and will be repeated", { listener, count: failed.length, reason: messageOf(first) });
     }
     if (attempts.some(({ verdict }) => verdict.kind !== "delivered")) this.#mayBeInactive(listener);
-    // When all of them fail, the cause is not a single attempt.
+    // All failed, so the cause is not a single attempt.
     const isOfAll = failures.length > 1 && failed.length === failures.length;
     return failures.map((failure) => (failure === undefined ? "settled" : !isOfAll && mayBeOfOne(failure) ? "refused" : "again"));
   }
 
-  /** Returns the error for each attempt, undefined when it was recorded. One that cannot be recorded must not block the others. */
+  /** Undefined for each recorded attempt. One that cannot be recorded must not block the others. */
   async #failuresOf(attempts: readonly AttemptRecord[]): Promise<readonly unknown[]> {
     const failure = await this.#failureOf(attempts);
     if (failure === undefined || attempts.length === 1 || !mayBeOfOne(failure)) return attempts.map(() => failure);
@@ -161,7 +161,7 @@ export class Deliverer {
   }
 
   async #tellDeactivated(id: WebhookId): Promise<void> {
-    // A webhook that cannot be read is reported by its next delivery.
+    // Its next delivery reports it.
     const webhook = await this.#webhooks.get(id).catch(() => undefined);
     if (webhook?.active !== false || webhook.inactiveReason === undefined || this.#toldInactive.get(id) === webhook.updatedAt) return;
     this.#toldInactive.set(id, webhook.updatedAt);
@@ -182,7 +182,7 @@ export class Deliverer {
     } catch (error) {
       const code = error instanceof PdError ? error.code : "PD_FAILED";
       if (code === "PD_SOURCE_NOT_FOUND") return "gone";
-      // A damaged row may be repaired, so the delivery waits as for an inactive listener.
+      // A damaged row may be repaired.
       if (code === "PD_SOURCE_INACTIVE" || code === "PD_DATABASE_DAMAGED") return "inactive";
       if (code === "PD_TOO_BUSY" || code === "PD_STOPPING" || code === "PD_NOT_STORED") return "busy";
       return { kind: "unreachable", reason: messageOf(error) };
@@ -190,7 +190,7 @@ export class Deliverer {
   }
 }
 
-/** False for failures that every attempt would have, such as a full disk. */
+/** False when every attempt would fail, such as on a full disk. */
 function mayBeOfOne(error: unknown): boolean {
   const code = error instanceof PdError ? error.code : "PD_FAILED";
   return code !== "PD_NOT_STORED" && code !== "PD_IN_DOUBT" && code !== "PD_DATABASE_DAMAGED";
@@ -204,7 +204,7 @@ interface Known {
   readonly webhook: Promise<Webhook | undefined>;
 }
 
-/** Cache of the webhooks that are delivered to, so that one read serves many attempts. */
+/** One read serves many attempts. */
 class KnownWebhooks {
   readonly #clock: Clock;
   readonly #store: Pick<SubscriptionStore, "getWebhook">;

@@ -49,7 +49,6 @@ export class Deliveries {
     return found;
   }
 
-  /** Oldest first. */
   attempts(id: DeliveryId): Promise<readonly Attempt[]> {
     return this.#ports.store.listAttempts(id);
   }
@@ -65,14 +64,14 @@ export class Deliveries {
     return this.find(id);
   }
 
-  /** Makes deliveries due again that were missed while the listener was inactive. Returns their number. Throws PD_CONFLICT while it is inactive. */
+  /** Returns the number. Throws PD_CONFLICT while the listener is inactive. */
   replayMissed(id: ListenerId): Promise<number> {
     return this.#retryAll(id, { states: ["missed"], since: 0 });
   }
 
   /**
-   * Makes failed and pending deliveries since then due now, because their receiver may be back before their next attempt. Returns their number. Throws
-   * PD_CONFLICT while the listener is inactive.
+   * Makes failed and pending deliveries due now, because their receiver may be back before their next attempt. Returns
+   * their number. Throws PD_CONFLICT while the listener is inactive.
    */
   retryFailed(id: ListenerId, since: number): Promise<number> {
     return this.#retryAll(id, { states: ["failed", "pending"], since });

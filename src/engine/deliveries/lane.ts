@@ -12,13 +12,13 @@ export interface LanePorts {
 }
 
 /**
- * With `again` the delivery stays due and the lane pauses. With `held` it stays due until the listener is active again. With `refused` it alone cannot be
- * recorded, so it stays due.
+ * `again`: stays due and the lane pauses. `held`: stays due until the listener is active. `refused`: stays due, because
+ * it alone cannot be recorded.
  */
 export type DeliveryOutcome = "settled" | "again" | "held" | "refused";
 
 export interface LaneWork {
-  /** Makes one attempt. Resolves to the record to store once the listener has answered, or to an outcome when no attempt was made. */
+  /** Resolves to the record to store once the listener has answered, or to an outcome when no attempt was made. */
   attempt(delivery: Delivery): Promise<AttemptRecord | DeliveryOutcome>;
   /** Never rejects. */
   record(attempts: readonly AttemptRecord[]): Promise<readonly DeliveryOutcome[]>;
@@ -27,7 +27,7 @@ export interface LaneWork {
 
 const BATCH = 200;
 const RECORDED_TOGETHER = 256;
-/** While this many attempts are answered and not recorded, nothing more is sent: after a crash they are sent again. */
+/** More are not sent, because after a crash they are sent again. */
 const MOST_UNRECORDED = 1000;
 /** Delay before a refused delivery is sent again. */
 const DEFERRED_FOR_MS = 60_000;
@@ -42,7 +42,7 @@ export class Lane {
   readonly #ports: LanePorts;
   readonly #listenerId: ListenerId;
   readonly #work: LaneWork;
-  /** Deliveries that were read and are not recorded yet, in the state that was read. */
+  /** Read and unrecorded deliveries, in the state that was read. */
   readonly #taken = new Map<string, Delivery>();
   /** Taken deliveries that a later read found changed. They are due again after they are recorded. */
   readonly #dueAnew = new Set<string>();
@@ -51,7 +51,7 @@ export class Lane {
   #recording: Promise<void> | undefined;
   #next: Delivery[] = [];
   #readAt = 0;
-  /** Last delivery of a full read: the next read starts behind it. Undefined when the next read starts from the beginning. */
+  /** The next read starts behind this last delivery of a full read. Undefined when it starts from the beginning. */
   #readTo: Delivery | undefined;
   /** When to read from the beginning after an incomplete read. Undefined otherwise. */
   #lookAgainAt: number | undefined;
@@ -62,7 +62,7 @@ export class Lane {
   #resumeAt = 0;
   /** True while the listener is inactive. Nothing is sent before `wake`. */
   #isHeld = false;
-  /** Number of calls of `wake`. An outcome from before the last call may be stale. */
+  /** Number of calls of `wake`, to detect stale outcomes. */
   #wakings = 0;
   #changed: () => void = () => {};
   #isStopping = false;
@@ -81,7 +81,7 @@ export class Lane {
     this.#readAgain();
   }
 
-  /** Drops deliveries that were read and not started, so that their current state is read. */
+  /** Drops unstarted deliveries, so that their current state is read. */
   putBack(): void {
     for (const { id } of this.#next.splice(0)) this.#taken.delete(id);
     this.#readTo = undefined;
@@ -127,7 +127,7 @@ export class Lane {
     return now < this.#resumeAt && this.#resumeAt - now <= Math.max(this.#pauseMs, READ_AGAIN_MS);
   }
 
-  /** After a failed read (such as from a damaged database) the lane stays open, because it tracks the attempts in flight. */
+  /** The lane stays open after a failed read, because it tracks the attempts in flight. */
   async #readOrLater(read: () => Promise<boolean>): Promise<boolean> {
     const { clock, log } = this.#ports;
     try {
@@ -163,7 +163,7 @@ export class Lane {
     const { clock, store } = this.#ports;
     this.#readAt = clock.now();
     const after = this.#readTo;
-    // The store may return taken deliveries again, since they are still due there.
+    // Taken deliveries are still due in the store.
     const limit = after === undefined ? BATCH + this.#taken.size : BATCH;
     // A delivery recorded during this read may be returned in its old state.
     const before = new Map(this.#taken);

@@ -16,7 +16,7 @@ export interface PostponedPorts {
 
 /** The wall clock may be changed during a sleep. */
 const LONGEST_SLEEP_MS = 60_000;
-/** Pause after a release that could not be stored, for example on a full disk. */
+/** Pause after a release that could not be stored. */
 const RETRY_MS = 1000;
 
 /** Emits events with a `delivery_ts` at that time. */

@@ -10,7 +10,7 @@ import { type Subscription, type SystemChannel, emitterKey } from "../../domain/
 import { type Webhook, type WebhookChange, checkWebhookUrl, signingSecrets, webhookSecret } from "../../domain/delivery/webhook.ts";
 
 export interface WebhookWishes extends Omit<WebhookChange, "secret"> {
-  /** Creates a new secret. The old one keeps signing for a day. */
+  /** The old secret keeps signing for a day. */
   readonly rotate?: boolean;
 }
 
@@ -49,12 +49,10 @@ export class Webhooks {
     return webhook;
   }
 
-  /** Newest first. */
   list(): Promise<readonly Webhook[]> {
     return this.#ports.store.listWebhooks();
   }
 
-  /** Newest first. */
   subscriptions(): Promise<readonly Subscription[]> {
     return this.#ports.store.listSubscriptions();
   }
@@ -84,7 +82,7 @@ export class Webhooks {
     this.#ports.onWebhookChanged(known);
   }
 
-  /** Sends a test message now, outside all deliveries. */
+  /** Sent now, outside all deliveries. */
   async test(id: string, event: JsonValue | undefined): Promise<SendResult> {
     const { clock, sender, signal } = this.#ports;
     const webhook = await this.find(id);
@@ -93,7 +91,10 @@ export class Webhooks {
     return sender.send({ url: webhook.url, id: `test-${clock.randomText(16)}`, payload, secrets, emitterId: "", eventName: "" }, signal);
   }
 
-  /** Throws PD_BAD_INPUT for an invalid emitter id, PD_SOURCE_NOT_FOUND or PD_NOT_FOUND when the emitter or the listener does not exist. */
+  /**
+   * Throws PD_BAD_INPUT for an invalid emitter id, PD_SOURCE_NOT_FOUND or PD_NOT_FOUND for a missing emitter or
+   * listener.
+   */
   async subscribe({ emitterId, listenerId, channel }: { emitterId: string; listenerId: string; channel: string }): Promise<Subscription> {
     const { clock, store } = this.#ports;
     const key = emitterKey(emitterId);
@@ -107,7 +108,7 @@ export class Webhooks {
     await this.#ports.store.saveAutoSubscription({ channel, listenerId: await this.#listener(listenerId) });
   }
 
-  /** Throws PD_NOT_FOUND when the subscription does not exist. */
+  /** Throws PD_NOT_FOUND. */
   async unsubscribe({ emitterId, listenerId, channel }: { emitterId: string; listenerId: string; channel: string }): Promise<void> {
     const isOne = isWebhookId(listenerId) || isDeployedId(listenerId);
     const gone = isOne ? await this.#ports.store.deleteSubscription({ emitterId, listenerId, channel }) : 0;

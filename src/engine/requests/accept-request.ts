@@ -15,8 +15,9 @@ import { type PendingPorts, runUntilStored } from "./pending.ts";
 import { untilKnown } from "../runs/commits/in-doubt.ts";
 
 /**
- * In characters, for requests whose runs have not ended, since each is kept in memory until then. One source may hold a quarter, so that it does not delay
- * others. A source that holds nothing may accept a request of any size. Requests up to SMALL are limited only by the call queue.
+ * In characters. A request is kept in memory until its run ends. One source may hold a quarter, so that it does not
+ * delay others. A source that holds nothing may accept a request of any size. Requests up to SMALL are limited only by
+ * the call queue.
  */
 const MOST_HELD = 2 ** 27;
 const MOST_HELD_OF_ONE = MOST_HELD / 4;
@@ -35,8 +36,8 @@ export interface RequestPorts extends PendingPorts {
 }
 
 /**
- * A 2xx response means that the request or its finished run is durable. A short run is committed and answered in one step. The request of a longer run is
- * stored first, so that the run is repeated if the server ends before it.
+ * A 2xx response means that the request or its finished run is durable. A short run is committed and answered in one
+ * step. The request of a longer run is stored first, so that it is repeated if the server ends.
  */
 export class RequestAcceptor {
   readonly #ports: RequestPorts;
@@ -74,7 +75,7 @@ export class RequestAcceptor {
     return this.#answerDefault(this.#requestOf(live, { ...trigger, isAppHook: true }));
   }
 
-  /** Undefined means all events. The component gets them when it fails or does not answer in time. */
+  /** Undefined means all events, also when the component fails or does not answer in time. */
   async #eventNames(live: LiveSource, hook: AppHookProp): Promise<readonly string[] | undefined> {
     let cancel: Cancel = () => {};
     const late = new Promise<undefined>((resolve) => (cancel = this.#slow.add(() => resolve(undefined))));
@@ -103,7 +104,7 @@ export class RequestAcceptor {
     });
   }
 
-  /** Without a response of the component: 200 when `run` ended, 500 when it threw, 504 when neither happened in time. */
+  /** Defaults to 200 when `run` ended, 500 when it threw, 504 when neither happened in time. */
   #answerCustom(request: StoredRequest): Promise<HttpResponse> {
     let answer: HttpResponse | undefined;
     let isSent = false;
@@ -130,7 +131,7 @@ export class RequestAcceptor {
         request.cancels.push(release);
       };
     });
-    // The response of a try that does not count is void, unless it was sent already.
+    // The response of a discarded try is void, unless it was sent already.
     const onVoid = (): void => {
       release();
       if (isSent) return;
@@ -139,7 +140,7 @@ export class RequestAcceptor {
     };
     const finished = request
       .run({ onResponse: (...given) => onResponse(...given), onVoid, responseStatus: () => answer?.status })
-      // A body that failed before any of it was sent does not count as a response.
+      // A body that failed before any of it was sent is no response.
       .then((run) => (answer === undefined || (answer.rest !== undefined && isFailed(run.invocation.outcome)) ? answerWithoutRespond(run) : answer));
     return Promise.race([stored, finished]);
   }
@@ -149,7 +150,7 @@ class HeldCharacters {
   readonly #bySource = new Map<string, number>();
   #sum = 0;
 
-  /** Returns a function to call when the request is over. Throws PD_TOO_BUSY. */
+  /** Returns the release function. Throws PD_TOO_BUSY. */
   add({ id, slug }: LiveSource["source"], length: number): () => void {
     const own = this.#bySource.get(id) ?? 0;
     if (length > SMALL && own > 0 && (own + length > MOST_HELD_OF_ONE || this.#sum + length > MOST_HELD))

@@ -7,9 +7,7 @@ interface Waiter {
   onDue: (() => void) | undefined;
 }
 
-/**
- * Calls back every waiter that is not cancelled within a fixed time. All wait equally long, so they become due in order of arrival and one timer serves all.
- */
+/** All waiters wait equally long, so they become due in order of arrival and one timer serves all. */
 export class DeadlineQueue {
   readonly #clock: Clock;
   readonly #waitMs: number;

@@ -20,8 +20,8 @@ export interface StoredTrigger extends Pick<PendingRequest, "id" | "trigger"> {
 }
 
 /**
- * Retries until the run is stored, with growing pauses. Throws PD_STOPPING when the server stops; the trigger stays stored. Throws PD_SOURCE_NOT_FOUND when the
- * source was deleted, which also deletes the trigger.
+ * Retries with growing pauses. Throws PD_STOPPING; the trigger stays stored. Throws PD_SOURCE_NOT_FOUND when the source
+ * was deleted, which also deletes the trigger.
  */
 export async function runUntilStored(ports: PendingPorts, live: LiveSource, request: StoredTrigger): Promise<CommittedRun> {
   const { clock, log, signal } = ports;

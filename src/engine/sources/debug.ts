@@ -5,8 +5,8 @@ import type { LiveSource } from "../runs/source/live-source.ts";
 import type { HostedSources } from "./hosted-sources.ts";
 
 /**
- * A debugged process runs without Node's permission model, so only the owner may change its code. Call this inside the source's turn. `isForeign` is true for
- * any key other than the owner's. Throws PD_NOT_OWNER.
+ * A debugged process runs without Node's permission model, so only the owner may change its code. Call this inside the
+ * source's turn. Throws PD_NOT_OWNER.
  */
 export function refuseForeignCode(
   { source: { slug }, debug }: { readonly source: { readonly slug: string }; readonly debug: DebugLink | undefined },
@@ -20,8 +20,8 @@ export function alreadyDebugged(name: string): PdError {
 }
 
 /**
- * Restarts the current version under the debugger, or without one when `link` is undefined. Later versions use the same link. Calls in flight finish on the
- * previous process. Throws PD_CONFLICT when another session debugs the source.
+ * Later versions use the same link. Calls in flight finish on the previous process. Throws PD_CONFLICT when another
+ * session debugs the source.
  */
 export function debug(sources: HostedSources, live: LiveSource, link: DebugLink | undefined): Promise<void> {
   const change = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { unreadableBecause } from "../runs/source/unreadable.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { Hosting } from "./hosted-sources.ts";
 
-/** `force` deletes even when `deactivate` fails. */
+/** `force` ignores a failing `deactivate`. */
 export function deleteSource(ports: ChangePorts, state: Hosting, { live, force }: { live: LiveSource; force: boolean }): Promise<void> {
   return state.sources.inTurn(live, async () => {
     const { id, slug } = live.outline;

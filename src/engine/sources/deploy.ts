@@ -31,8 +31,8 @@ export interface DeployRequest extends Tracked {
 }
 
 /**
- * Order: code, unit, props, record, hooks `deploy` and `activate`, shown in lists. The endpoint answers before the hooks run, because third parties call it
- * while a hook registers it. A failure leaves nothing behind.
+ * The endpoint answers before the hooks run, because third parties call it while a hook registers it. A failure leaves
+ * nothing behind.
  */
 export async function deploy(ports: ChangePorts, state: Hosting, request: DeployRequest): Promise<LiveSource> {
   const { clock } = ports;
@@ -60,7 +60,7 @@ export async function deploy(ports: ChangePorts, state: Hosting, request: Deploy
     const { component, unit } = await load(ports, live, request);
     return state.sources.inTurn(live, () => install(ports, state, { live, component, unit, request }));
   });
-  // When many sources are deployed, each makes room for the next.
+  // Makes room for the next of many deployments.
   if (ports.processes.isTight) live.coolDown(0);
   return live;
 }
@@ -110,7 +110,7 @@ export async function makeDataStores({ store, clock }: Pick<ChangePorts, "store"
   for (const name of dataStoresOf(definition.props, source.configured)) await store.createDataStore(name, clock.now());
 }
 
-/** Creates the subscriptions that every new source and workflow gets. */
+/** Every new source and workflow gets these. */
 export async function subscribeAutomatically({ store, clock }: Pick<ChangePorts, "store" | "clock">, emitterId: DeployedId): Promise<void> {
   for (const { channel, listenerId } of await store.listAutoSubscriptions())
     await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId, channel, createdAt: clock.now() });

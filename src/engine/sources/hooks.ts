@@ -16,7 +16,7 @@ export interface HookAttempt extends Tracked {
   readonly attempted: string;
 }
 
-/** Throws PD_HOOK_FAILED with the hook's error and log. */
+/** Throws PD_HOOK_FAILED. */
 export async function callHook(live: LiveSource, hook: HookName, { attempted, progress }: HookAttempt): Promise<void> {
   if (live.definition.hooks.includes(hook)) progress?.({ step: "hook", subject: hook });
   const done = await live.callHook(hook);
@@ -27,17 +27,17 @@ export async function callHook(live: LiveSource, hook: HookName, { attempted, pr
   });
 }
 
-/** The hook did not start because its account is missing, so resources at the third party can no longer be released. */
+/** The hook did not start without its account, so resources at the third party can no longer be released. */
 export function lacksAccount(error: unknown): boolean {
   return error instanceof PdError && error.code === "PD_HOOK_FAILED" && error.details?.["name"] === ACCOUNT_ERROR;
 }
 
-/** False for a hook that was interrupted: it may have done all its work. */
+/** An interrupted hook may have done all its work. */
 export function hasHookThrown(error: unknown): boolean {
   return error instanceof PdError && error.code === "PD_HOOK_FAILED" && error.details?.["outcome"] === "threw";
 }
 
-/** Runs `activate` again on the version that serves. When that fails, the next start retries it. */
+/** Calls the version that serves. The next start retries a failure. */
 export async function reactivate({ store, log }: HookPorts, live: LiveSource): Promise<void> {
   const { id, slug, active } = live.source;
   try {

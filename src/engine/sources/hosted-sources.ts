@@ -62,7 +62,7 @@ export class HostedSources {
     return this.#byId.get(word) ?? this.bySlug(word);
   }
 
-  /** Ends the process that has been idle longest. Returns false when all are busy. */
+  /** Returns false when all are busy. */
   coolLongestIdle(): boolean {
     let longest: LiveSource | undefined;
     for (const live of this.all()) {
@@ -95,7 +95,7 @@ export class HostedSources {
     return known.map((live) => ({ id: live.outline.id, slug: live.outline.slug, name: live.outline.name, live }));
   }
 
-  /** Runs the changes of one source one after the other. Throws PD_SOURCE_NOT_FOUND when the source was deleted before its turn. */
+  /** One change after the other. Throws PD_SOURCE_NOT_FOUND when the source was deleted before its turn. */
   inTurn<Value>(live: LiveSource, change: () => Promise<Value>): Promise<Value> {
     return this.#turns.take(live.outline.id, async (hasWaited) => {
       const isGone = hasWaited && !this.#byId.has(live.outline.id);

@@ -11,7 +11,7 @@ export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "ba
   readonly name: string;
   readonly active: boolean;
   readonly code: CodeInput;
-  /** Set when the caller does not own the server. */
+  /** The caller does not own the server. */
   readonly isForeign?: boolean;
 }
 

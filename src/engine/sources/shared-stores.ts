@@ -45,7 +45,7 @@ export class SharedStores {
     return this.find(name);
   }
 
-  /** Also deletes its values. Throws PD_NOT_FOUND, and PD_CONFLICT when sources or workflows use it, unless `isForced`. */
+  /** Throws PD_NOT_FOUND, and PD_CONFLICT when sources or workflows use it, unless `isForced`. */
   async delete(name: string, isForced: boolean): Promise<void> {
     await this.find(name);
     const users = isForced ? [] : [...this.#sourcesWith(name), ...(await this.#ports.workflowsWith(name))];
@@ -74,7 +74,7 @@ export class SharedStores {
     await store.setDataStoreValue((await this.find(name)).name, key, { value, now, ...(ttl === undefined ? {} : { expiresAt: now + ttl * 1000 }) });
   }
 
-  /** Returns false when the key was not set. */
+  /** False when the key was not set. */
   async unset(name: string, key: string): Promise<boolean> {
     return this.#ports.store.deleteDataStoreValue((await this.find(name)).name, key);
   }

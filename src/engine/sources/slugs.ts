@@ -5,7 +5,7 @@ import type { HostedSources } from "./hosted-sources.ts";
 
 type SlugStore = Pick<ComponentStore, "isSlugTaken">;
 
-/** Reserves a free slug for this name until `releaseSlug`. `own` is the source's current slug. */
+/** Reserves it until `releaseSlug`. `own` is the source's current slug. */
 export async function claimSlug(sources: HostedSources, store: SlugStore, { name, own }: { name: string; own?: string }): Promise<string> {
   for (const slug of slugsFor(name)) {
     if (slug === own) return slug;
@@ -16,7 +16,7 @@ export async function claimSlug(sources: HostedSources, store: SlugStore, { name
   throw new PdError("PD_CONFLICT", `Cannot name a source ${JSON.stringify(name)}: every slug is taken`);
 }
 
-/** Calls `begin` with the wanted slug, or with the first free one of the name. Throws PD_CONFLICT. */
+/** `begin` gets the wanted slug, or the first free one of the name. Throws PD_CONFLICT. */
 export async function withSlug(
   { sources, store }: { sources: HostedSources; store: SlugStore },
   { name, wanted }: { name: string; wanted: string | undefined },

@@ -33,7 +33,7 @@ export interface ExportedSource {
 export interface ExportWishes {
   readonly secrets: boolean;
   readonly state: boolean;
-  /** How many of the newest events. */
+  /** Number of newest events. */
   readonly events: number;
 }
 

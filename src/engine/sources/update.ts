@@ -20,7 +20,7 @@ import { refuseForeignCode } from "./debug.ts";
 import { claimSlug } from "./slugs.ts";
 
 export interface UpdateRequest extends Tracked {
-  /** Set when the caller does not own the server. */
+  /** The caller does not own the server. */
   readonly isForeign?: boolean;
   readonly code?: DeployRequest["code"];
   /** Earlier code to return to. */
@@ -29,7 +29,7 @@ export interface UpdateRequest extends Tracked {
   readonly ifVersion?: number;
   readonly name?: string;
   readonly keepsSlug?: boolean;
-  /** Values that are not given stay. `null` removes a value. */
+  /** Other values stay. `null` removes a value. */
   readonly props?: JsonObject;
   readonly env?: Readonly<Record<string, string>>;
   readonly active?: boolean;
@@ -48,7 +48,10 @@ interface NextVersion {
   readonly unit: Unit | undefined;
 }
 
-/** Order: `deactivate` of the old version, swap, `activate` of the new one, never `deploy`. When anything fails, the old version serves again, activated. */
+/**
+ * `deactivate` of the old version, swap, `activate` of the new one, never `deploy`. After a failure, the old version
+ * serves again, activated.
+ */
 export function update(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<LiveSource> {
   const change = async (): Promise<LiveSource> => {
     const { slug, version } = live.source;
@@ -105,8 +108,8 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
 }
 
 /**
- * Values that were only defaults follow the defaults of new code or changed values. Values of props that are no longer declared are set aside, so that a prop
- * that returns (rollback) gets its value back.
+ * Values that were only defaults follow new defaults. Values of props that are no longer declared are set aside, so
+ * that a prop that returns (rollback) gets its value back.
  */
 async function nextValues(
   { source, definition: current, questions }: LiveSource,
@@ -119,7 +122,7 @@ async function nextValues(
   const followsDefaults = id !== source.componentId || Object.entries(props).some(isOther);
   const known = { keptFor: withDynamicProps(current.props, source.dynamicProps), followsDefaults };
   const found = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...known, ...before });
-  // A default that was kept must still be recognized as one.
+  // Must still be recognized as a default.
   const configuration = followsDefaults
     ? found
     : { ...found, dynamicProps: withDefaults(found.dynamicProps, defaultsAmong(known.keptFor, withoutNames(found.configured, names))) };
@@ -127,7 +130,7 @@ async function nextValues(
   return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };
 }
 
-/** Marks the number as used, because calls may have run on the version. If the server ends first, the next one finds the number in the calls' records. */
+/** Calls may have run on the version. If the server ends first, the next one finds the number in the calls' records. */
 export async function giveUpVersion(
   { store, log }: Pick<ChangePorts, "store" | "log">,
   { id, slug }: Pick<DeployedComponent, "id" | "slug">,
@@ -173,7 +176,7 @@ async function nextCode(
   return isSameProcess ? { component: current, unit: undefined } : { component: current, unit: (newest ?? (await load(saved))).unit };
 }
 
-/** A change of values must not fail because newer packages cannot be loaded. Throws when the server is stopping. */
+/** Changing values must not fail because newer packages cannot be loaded. Throws when the server is stopping. */
 function noNewest({ log, signal }: Pick<ChangePorts, "log" | "signal">, { source: { slug } }: LiveSource, error: unknown): undefined {
   if (signal.aborted) throw error;
   log.warn("a source keeps its packages: the newest ones could not be loaded", { source: slug, reason: messageOf(error) });
@@ -193,8 +196,8 @@ function codeOf({ code, origin, lock }: SavedComponent): GivenComponent {
 }
 
 /**
- * Returns false when the hook threw and the source is changed anyway (missing account or `isForced`): what the hook would have released at third parties still
- * exists.
+ * False when the hook threw and the source is changed anyway (missing account or `isForced`), so its resources at third
+ * parties still exist.
  */
 async function deactivated(
   { log }: Pick<ChangePorts, "log">,
@@ -211,7 +214,7 @@ async function deactivated(
   }
 }
 
-/** New code cannot repair the hook, because the running version's hook is called. */
+/** New code cannot repair the running version's hook. */
 function withWayOut(error: unknown, { source: { slug } }: LiveSource): unknown {
   if (!(error instanceof PdError) || error.code !== "PD_HOOK_FAILED") return error;
   return new PdError(error.code, error.message, {

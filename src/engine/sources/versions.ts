@@ -16,12 +16,11 @@ export class Versions {
     this.#store = store;
   }
 
-  /** Newest first. */
   list({ source }: LiveSource): Promise<readonly SourceVersion[]> {
     return this.#store.listVersions(source.id);
   }
 
-  /** Throws PD_NOT_FOUND with the numbers that exist. */
+  /** Throws PD_NOT_FOUND. */
   async find(live: LiveSource, number: number): Promise<KeptVersion> {
     const kept = await this.list(live);
     const version = kept.find((known) => known.number === number);
@@ -36,7 +35,7 @@ export class Versions {
     );
   }
 
-  /** Without `number`, the version before the current one. Throws PD_NOT_FOUND, and PD_BAD_INPUT for the running version. */
+  /** Defaults to the version before the current one. Throws PD_NOT_FOUND, and PD_BAD_INPUT for the running version. */
   async target(live: LiveSource, number: number | undefined): Promise<KeptVersion> {
     const { slug, version: current, componentId } = live.source;
     const wanted = number ?? (await this.list(live)).find((known) => known.number < current && known.componentId !== componentId)?.number;

@@ -35,8 +35,8 @@ const LEDGER_RETRY_MS = 1000;
 const MOST_AT_ONCE = 100;
 
 /**
- * Each planned instant is written to the ledger before its run starts and ends there as fired, coalesced or skipped. The next instant depends on the schedule,
- * never on the last run. A timer never overlaps itself.
+ * Each planned instant is in the ledger before its run starts and ends there as fired, coalesced or skipped. The next
+ * instant depends on the schedule, never on the last run. A timer never overlaps itself.
  */
 export class Scheduler implements TimerPlan {
   readonly #ports: SchedulerPorts;
@@ -71,7 +71,7 @@ export class Scheduler implements TimerPlan {
     await this.#loop;
   }
 
-  /** Rebuilds the queue without replaced timers, which otherwise stay in it until they would be due. */
+  /** Replaced timers otherwise stay in the queue until they would be due. */
   #forgetReplaced(): void {
     this.#queue = new DueQueue();
     for (const timer of this.#timers.values()) if (timer.nextAt !== undefined && !this.#running.has(keyOf(timer))) this.#queue.add(timer.nextAt, timer);
@@ -104,8 +104,8 @@ export class Scheduler implements TimerPlan {
   }
 
   /**
-   * The clock was set back, so the next instant of an interval may be far in the future. Intervals are counted from now instead. A cron's time of day occurs
-   * twice and fires once.
+   * The clock was set back, so the next instant may be far in the future. Intervals are counted from now instead. A
+   * cron's time of day occurs twice and fires once.
    */
   async #anchorAnew(now: number): Promise<void> {
     for (const timer of this.#timers.values()) {
@@ -133,7 +133,7 @@ export class Scheduler implements TimerPlan {
     return due;
   }
 
-  /** A timer that still runs is checked again when its run has ended. */
+  /** A timer that still runs is checked again afterwards. */
   async #due(timer: Timer, now: number): Promise<void> {
     if (this.#running.has(keyOf(timer)) || timer.nextAt === undefined) return;
     const { clock, store, log } = this.#ports;
@@ -206,7 +206,7 @@ interface Settlement {
   readonly handledUntil: number;
 }
 
-/** Applies the timer's catch-up policy to the due instants, or to the first part of them when there are very many. */
+/** Applies the catch-up policy to the due instants, or to the first of very many. */
 export function settle(timer: Timer, now: number, id: InvocationId): Settlement {
   const { sourceId, prop, schedule, catchUp, nextAt = now } = timer;
   const of = (plannedAt: number): Omit<TimerInstant, "state"> => ({ sourceId, prop, plannedAt, lastPlannedAt: plannedAt, count: 1 });

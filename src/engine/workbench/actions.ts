@@ -25,7 +25,6 @@ export interface ActionRun {
   readonly emits: readonly Emit[];
   readonly logs: readonly LogLine[];
   readonly durationMs: number;
-  /** Strings to mask in output. */
   readonly secrets: readonly string[];
   readonly runs: number;
 }
@@ -42,16 +41,16 @@ export interface ActionPorts {
 export interface LoadedAction {
   readonly component: SavedComponent;
   readonly unit: Unit;
-  /** Keys of `$.service.db` that its process may know. */
+  /** Keys that its process may know. */
   readonly memory: Set<string>;
 }
 
 type Wishes = Configuration & ActionContext & { /** Defaults to the server's setting. */ readonly deadlineMs?: number };
 
-/** Limited because the logs of every run are kept until the end. */
+/** The logs of every run are kept until the end. */
 const MOST_RERUNS = 100;
 
-/** Repeats the action as often as it requests with `$.flow.rerun`. Other requests of `$.flow` are returned and not carried out. */
+/** Repeats the action for `$.flow.rerun`. Other requests of `$.flow` are returned and not carried out. */
 export async function runAction(ports: ActionPorts, action: LoadedAction, wishes: Wishes): Promise<ActionRun> {
   const { clock, signal } = ports;
   const startedAt = clock.now();

@@ -6,7 +6,7 @@ import type { SavedComponent } from "../../domain/component/saved-component.ts";
 import type { Registries } from "../code/registries.ts";
 import type { WorkPiece, Workbench } from "./workbench.ts";
 
-/** Each component is loaded with its packages. The first few usually give an answer. */
+/** Each is loaded with its packages. The first few usually give an answer. */
 const MOST_COMPONENTS = 3;
 const REFUSAL = /\b40[13]\b|unauthori[sz]ed|forbidden|invalid[_ ](api[_ ]?)?(key|token|auth|credentials)/i;
 
@@ -16,8 +16,7 @@ interface Published {
 }
 
 /**
- * Lists the options of the first published component of the app that has any, which needs only the account. Undefined when no component has options. Throws
- * PD_REGISTRY_UNREACHABLE.
+ * Lists options that need only the account. Undefined when no component has options. Throws PD_REGISTRY_UNREACHABLE.
  */
 export async function askPublished({ workbench, registries }: Published, { app, id }: AccountContent): Promise<PublishedAnswer | undefined> {
   const entries = (await registries.search(app)).filter(({ key }) => appOfKey(key) === app);
@@ -37,14 +36,14 @@ export async function askPublished({ workbench, registries }: Published, { app, 
       if (!(error instanceof PdError)) throw error;
       const answer: PublishedAnswer = { verdict: REFUSAL.test(error.message) ? "refused" : "unclear", reason: `${key}: ${error.message}` };
       if (error.code === "PD_OPTIONS_FAILED") return answer;
-      // Not loadable here. Another component may be.
+      // Another component may be loadable.
       failure = { ...answer, verdict: "unclear" };
     }
   }
   return failure;
 }
 
-/** Options that are declared first usually depend on no other prop. */
+/** The first options usually depend on no other prop. */
 function questionOf({ definition }: SavedComponent, app: string): { prop: string; account: string } | undefined {
   const account = definition.props.find((prop) => prop.kind === "app" && prop.app === app);
   const prop = definition.props.find((candidate) => candidate.kind === "user" && candidate.remoteOptions);

@@ -12,7 +12,7 @@ export interface MailPorts {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** An e-mail that cannot be sent fails the step, unless `isOptional`. */
+/** An unsent e-mail fails the step, unless `isOptional`. */
 export async function withMailSent(ports: MailPorts, result: RunResult, { isOptional }: { readonly isOptional: boolean }): Promise<RunResult> {
   const report = result.outcome.kind === "returned" ? parseJson(result.report ?? "{}") : undefined;
   const sends = isJsonObject(report) && Array.isArray(report["sends"]) ? report["sends"] : [];

@@ -34,7 +34,7 @@ export interface WorkPiece extends Tracked {
   readonly grant?: ProcessGrant | undefined;
   /** Each process makes one call at a time. */
   readonly isOneByOne?: boolean | undefined;
-  /** Each use then gets its own process. Uses run one after the other. */
+  /** Each use gets its own process, one after the other. */
   readonly debug?: DebugLink | undefined;
 }
 
@@ -48,9 +48,9 @@ interface BenchLimits {
   readonly most: number;
   /** Unused components are unloaded after this time. */
   readonly idleMs: number;
-  /** Omitted when the processes need not be counted. */
+  /** Omitted when processes need not be counted. */
   readonly places?: Places;
-  /** Components loaded here have no network access. */
+  /** Components have no network access. */
   readonly isCutOff?: true;
 }
 
@@ -73,8 +73,8 @@ interface Bench {
 const FEW: BenchLimits = { most: 4, idleMs: 60_000 };
 
 /**
- * A component stays loaded for a while, because a caller that asks for one prop's options usually asks for the next. Runs of the same code share its process,
- * so they share module globals and /tmp, as on the hosted platform.
+ * A component stays loaded for a while, because a caller usually asks for the next prop's options. Runs of the same
+ * code share module globals and /tmp, as on the hosted platform.
  */
 export class Workbench {
   readonly #ports: WorkbenchPorts;
@@ -93,7 +93,6 @@ export class Workbench {
     this.#usage = new Usage(ports.clock);
   }
 
-  /** Throws what building and loading throw. */
   describe(piece: WorkPiece): Promise<SavedComponent> {
     return this.use(piece, async ({ component }) => component);
   }
@@ -135,7 +134,7 @@ export class Workbench {
     for (const [key, bench] of this.#benches) if (bench.uses === 0 && now - bench.lastUsedAt >= this.#limits.idleMs) this.#putAway(key, bench);
   }
 
-  /** Unloads the component that has been idle longest. Returns false when all are in use. */
+  /** Returns false when all are in use. */
   makePlace(): boolean {
     const idle = [...this.#benches].filter(([, { uses, loaded }]) => uses === 0 && loaded !== undefined);
     const [longest] = idle.toSorted(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt);
@@ -159,7 +158,7 @@ export class Workbench {
     return this.#usage.during(() => (piece.debug === undefined ? this.#use(piece, work) : this.#useAlone(piece, piece.debug, work)));
   }
 
-  /** A debugger is attached to one process at a time, so each use starts a new one after the previous has ended. */
+  /** A debugger is attached to one process at a time. */
   #useAlone<Value>(piece: WorkPiece, link: DebugLink, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
     const before = this.#debugged.get(link) ?? Promise.resolve();
     let unit: Unit | undefined;
@@ -171,7 +170,7 @@ export class Workbench {
       this.#alone.add(unit);
       return work(loaded);
     });
-    // The caller gets the result at once. Only the next use waits for the process to end.
+    // The caller gets the result now. Only the next use waits for the process to end.
     const ended = async (): Promise<void> => {
       await unit?.retire();
       if (unit !== undefined) this.#alone.delete(unit);
@@ -205,7 +204,7 @@ export class Workbench {
     }
   }
 
-  /** A bench that was loaded from code which has been saved since. */
+  /** Loaded from code which has been saved since. */
   #benchOf(given: GivenComponent, piece: WorkPiece): Bench | undefined {
     if (given.kind !== "saved" || isSingle(given, piece)) return undefined;
     const { env } = piece;
@@ -312,7 +311,7 @@ export class Workbench {
   }
 }
 
-/** Programs, native code and Python use the `/tmp` of their process, so it makes one call at a time. */
+/** Programs, native code and Python use the `/tmp` of their process. */
 function isSingle(given: GivenComponent, { grant = {}, isOneByOne = false }: WorkPiece): boolean {
   return grant.allowsPrograms === true || grant.allowsAddons === true || isOneByOne || isPython(given.kind === "saved" ? given.component.code : given.code);
 }

@@ -14,7 +14,6 @@ export interface WorkflowPlan {
   readonly steps: ReadonlyMap<string, SavedComponent>;
 }
 
-/** An account that the file names, and the steps that use it. */
 export interface NamedAccount {
   readonly id: string;
   readonly app: string;
@@ -26,7 +25,7 @@ type PlanStore = Pick<ComponentStore, "getComponent"> & Pick<WorkflowStore, "ste
 /** Throws PD_COMPONENT_NOT_FOUND when the code is gone. */
 export async function readPlan(store: PlanStore, id: SavedId): Promise<WorkflowPlan> {
   const code = await store.getComponent(id);
-  // Loaded late: most servers have no workflow.
+  // Most servers have no workflow.
   const { readWorkflow } = await import("../../domain/workflow/read-workflow.ts");
   const read = code === undefined ? undefined : readWorkflow(code.code.text, { isDeployed: true });
   if (code === undefined || read?.kind !== "valid") throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run a workflow: its code ${id} is gone`);
@@ -34,7 +33,7 @@ export async function readPlan(store: PlanStore, id: SavedId): Promise<WorkflowP
   return { code, workflow: read.workflow, steps: new Map(steps.map(({ namespace, component }) => [namespace, component])) };
 }
 
-/** Data stores that the file names. The value of an expression is known only when the step runs. */
+/** Named in the file. The value of an expression is known only when the step runs. */
 export function dataStoresIn({ workflow, steps }: WorkflowPlan, { stores }: Pick<WorkflowBinding, "stores">): readonly string[] {
   const given = [...everyStep(workflow.steps)].flatMap((step) =>
     step.kind === "code" ? dataStoresOf(steps.get(step.namespace)?.definition.props ?? [], step.props) : [],

@@ -12,7 +12,7 @@ export interface UnreadableWorkflow {
   readonly problem: string;
 }
 
-/** Unreadable workflows do not run, and their messages stay due. */
+/** Their messages stay due. */
 export class UnreadableWorkflows {
   #all: readonly UnreadableWorkflow[] = [];
 
@@ -20,7 +20,7 @@ export class UnreadableWorkflows {
     return this.#all;
   }
 
-  /** Returns undefined and remembers the workflow when it cannot be read. */
+  /** Undefined, and remembered, when the workflow cannot be read. */
   read(stored: StoredSource): DeployedComponent | undefined {
     try {
       return stored.source;
@@ -44,7 +44,7 @@ export class UnreadableWorkflows {
     this.#all = this.#all.filter((one) => one !== gone);
   }
 
-  /** Throws PD_DATABASE_DAMAGED when an unreadable workflow has this id, slug or name. */
+  /** Throws PD_DATABASE_DAMAGED for an id, slug or name. */
   refuse(word: string): void {
     const found = this.find(word) ?? this.#all.find(({ name }) => name === word);
     if (found !== undefined) throw new PdError("PD_DATABASE_DAMAGED", found.problem);

@@ -79,7 +79,7 @@ export class Workflows {
     await this.#dropFilesOfEnded();
   }
 
-  /** A server that was killed, or a deleted workflow, may have left files of its runs. */
+  /** A killed server or a deleted workflow may have left files. */
   async #dropFilesOfEnded(): Promise<void> {
     const { store, runFiles, log } = this.#ports;
     for (const id of await runFiles.runs()) {
@@ -99,7 +99,6 @@ export class Workflows {
     return this.#unreadable.all;
   }
 
-  /** Undefined when no unreadable workflow has this id or slug. */
   async deleteUnreadable(idOrSlug: string): Promise<WorkflowId | undefined> {
     const found = this.#unreadable.find(idOrSlug);
     if (found === undefined) return undefined;
@@ -130,7 +129,7 @@ export class Workflows {
     return [...this.#hosting.sources.all()].filter(({ outline }) => outline.workflowId === id);
   }
 
-  /** Dry run of a deployment. Throws PD_BUILD_FAILED for a file that cannot be read. */
+  /** Dry run of a deployment. Throws PD_BUILD_FAILED for an unreadable file. */
   async plan(request: Pick<WorkflowRequest, "files" | "env" | "progress"> & Pick<BuildWishes, "grant">): Promise<PlannedFolder> {
     const { store, clock } = this.#ports;
     const { planFolder } = await import("./deploying/plan-workflow.ts");
@@ -169,7 +168,6 @@ export class Workflows {
     });
   }
 
-  /** Newest first. */
   versions({ id }: LiveWorkflow): Promise<readonly SourceVersion[]> {
     return this.#ports.store.listVersions(id);
   }
@@ -184,7 +182,7 @@ export class Workflows {
     return { ...code.code.files, [code.code.path]: code.code.text };
   }
 
-  /** Deploys earlier files as a new version. Without `number`, those before the current ones. */
+  /** Deploys them as a new version. `number` defaults to the previous version. */
   async rollback(live: LiveWorkflow, number: number | undefined, by: Pick<ChangeRequest, "isForeign"> = {}): Promise<LiveWorkflow> {
     const { version, componentId, slug } = live.source;
     const wanted = number ?? (await this.versions(live)).find((known) => known.number < version && known.componentId !== componentId)?.number;
@@ -229,7 +227,6 @@ export class Workflows {
 
   /** Slugs of workflows. */
   async withDataStore(name: string): Promise<readonly string[]> {
-    // A workflow with unreadable files may use any data store.
     const mayUse = async (live: LiveWorkflow): Promise<boolean> =>
       live.plan().then(
         (plan) => dataStoresIn(plan, bindingOf(live.source.configured)).includes(name),
@@ -239,14 +236,13 @@ export class Workflows {
     return [...users.flat(), ...this.unreadable.map(({ slug }) => slug)];
   }
 
-  /** Without `event`, the run gets the event of its schedule or of an empty request. */
+  /** `event` defaults to that of the schedule or of an empty request. */
   async run(live: LiveWorkflow, event: JsonValue | undefined): Promise<WorkflowRun> {
     const [trigger] = this.triggersOf(live);
     const usual = trigger === undefined ? {} : withTimezones(await manualEvent(this.#ports, trigger));
     return live.start({ kind: "manual", event: event ?? usual });
   }
 
-  /** Newest first. */
   runs({ id }: LiveWorkflow, page: RunPage): Promise<readonly WorkflowRun[]> {
     return this.#ports.store.listRuns(id, page);
   }
@@ -266,7 +262,6 @@ export class Workflows {
     return trigger.kind === "step" ? this.#ports.store.getRun(trigger.runId) : undefined;
   }
 
-  /** In the order in which they ended or started to wait. */
   stepsOf(id: RunId): Promise<readonly StepRecord[]> {
     return this.#ports.store.stepRecords(id);
   }
@@ -277,13 +272,13 @@ export class Workflows {
     if (!isCancelled) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has already ended`, { fix: `pd runs ${run.workflowId}` });
   }
 
-  /** True when a waiting or running step has this token. */
+  /** A waiting or running step has it. */
   async awaits(token: string): Promise<boolean> {
     const { store, tokens } = this.#ports;
     return tokens.runOf(token) !== undefined || (await store.findWaiting(token)) !== undefined;
   }
 
-  /** Ends the wait of the step with this token. Returns false when no step waits with it. */
+  /** Returns false when no step waits with it. */
   async resume(token: string, trigger: HttpTrigger): Promise<boolean> {
     const { store, tokens } = this.#ports;
     const found = (await store.findWaiting(token)) ?? ((await tokens.untilSettled(token)) ? await store.findWaiting(token) : undefined);
@@ -294,7 +289,7 @@ export class Workflows {
     return true;
   }
 
-  /** Ends every wait of a run. Throws PD_CONFLICT when the run does not wait. */
+  /** Throws PD_CONFLICT when the run does not wait. */
   async resumeRun(run: WorkflowRun, event: JsonObject = {}): Promise<void> {
     const live = this.find(run.workflowId, "resume a run of");
     const waiting = (await this.stepsOf(run.id)).filter(({ state }) => state === "waiting");
@@ -304,7 +299,7 @@ export class Workflows {
     for (const record of records) void live.goOn(run.id, record);
   }
 
-  /** Cancels the run of the step with this token. Returns false when no step has it or the run has ended. */
+  /** Returns false when no step has it or the run has ended. */
   async cancelBy(token: string): Promise<boolean> {
     const { store, tokens } = this.#ports;
     const running = tokens.runOf(token);

@@ -22,14 +22,12 @@ export interface StoredBaggage extends Partial<CarriedState> {
 
 export interface DeployRest {
   readonly baggage?: StoredBaggage | undefined;
-  /** Steps of a workflow. */
   readonly steps?: readonly StepComponent[];
 }
 
 export interface SwapRest {
   readonly timers: readonly Timer[];
   readonly carried?: CarriedState;
-  /** Steps of a workflow. */
   readonly steps?: readonly StepComponent[];
 }
 
@@ -39,28 +37,31 @@ export interface ComponentStore {
   /** False, without writing, when the key has this version. */
   publishComponent(component: SavedComponent): Promise<boolean>;
   getComponent(id: SavedId): Promise<SavedComponent | undefined>;
-  /** Removes the key. The component is deleted once no source uses it. */
+  /** Deleted once no source uses it. */
   unpublishComponent(id: SavedId): Promise<void>;
-  /** The newest saved under this key, not counting deployed code. */
+  /** The newest with this key, without deployed code. */
   getComponentByKey(key: string): Promise<SavedComponent | undefined>;
-  /** Newest first. Transient components are included only while a source runs on them. */
+  /** Newest first. With transient ones only while a source runs on them. */
   listComponents(): Promise<readonly SavedComponent[]>;
 
-  /** The source is hidden until `finishDeploy`. Throws PD_CONFLICT, without writing, when the slug is taken, so of two hosts only one gets it. */
+  /**
+   * Hidden until `finishDeploy`. Throws PD_CONFLICT, without writing, when the slug is taken, so of two hosts only one
+   * gets it.
+   */
   beginDeploy(source: DeployedComponent, component: SavedComponent, rest?: DeployRest): Promise<void>;
   finishDeploy(id: DeployedId, timers: readonly Timer[]): Promise<void>;
   /** Deploys in progress on some host, or cut off. */
   listUnfinished(): Promise<readonly DeployedId[]>;
-  /** Removes sources whose deploy has not ended. Callers must pass only sources whose host is gone. */
+  /** Callers must pass only sources whose host is gone. */
   dropUnfinished(ids: readonly DeployedId[]): Promise<void>;
-  /** Records that `deactivate` is about to run. If the server ends before `swap` or `endChange`, activate is due. */
+  /** `deactivate` is about to run. If the server ends before `swap` or `endChange`, activate is due. */
   beginChange(id: DeployedId): Promise<void>;
   endChange(id: DeployedId): Promise<void>;
   /** No other version gets this number. */
   giveUpVersion(id: DeployedId, number: number): Promise<void>;
   /**
-   * Replaces code, values, timers and carried state. Deletes a previous transient component that no source or kept
-   * version uses. Throws PD_CONFLICT when another source has the slug, PD_SOURCE_NOT_FOUND when the source is gone.
+   * Replaces code, values, timers and carried state. Deletes unused transient code. Throws PD_CONFLICT when another
+   * source has the slug, PD_SOURCE_NOT_FOUND when the source is gone.
    */
   swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): Promise<void>;
   deleteSource(id: DeployedId): Promise<void>;

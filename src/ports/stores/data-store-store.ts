@@ -15,7 +15,7 @@ export interface DataStoreStore {
   listDataStoreExpiries(store: string, now: number): Promise<readonly (readonly [string, number])[]>;
   /** Also deletes expired values. Throws PD_NOT_FOUND when the store does not exist. */
   setDataStoreValue(store: string, key: string, given: NewDataStoreValue): Promise<void>;
-  /** `expiresAt` is in epoch ms. Undefined means never. False when the key is not set. */
+  /** Epoch ms. Undefined means never. False when the key is not set. */
   setDataStoreExpiry(store: string, key: string, expiresAt: number | undefined): Promise<boolean>;
   /** False when the key is not set. */
   deleteDataStoreValue(store: string, key: string): Promise<boolean>;

@@ -12,7 +12,7 @@ export interface DeliveryPage {
 export interface DueDeliveries {
   readonly now: number;
   readonly limit: number;
-  /** Continues after this delivery of an earlier read. */
+  /** Continues an earlier read. */
   readonly after?: Pick<Delivery, "id" | "nextAt"> | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface AttemptRecord {
   readonly verdict: Verdict;
 }
 
-/** Written by `RunStore.commit`, in the transaction of the event. */
+/** `RunStore.commit` writes them, in the transaction of the event. */
 export interface DeliveryStore {
   /** Listeners with pending deliveries. */
   listBusyListeners(): Promise<readonly ListenerId[]>;

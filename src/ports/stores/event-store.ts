@@ -29,7 +29,10 @@ export interface EventStore {
   listEvents(sourceId: DeployedId, page: EventPage): Promise<readonly Event[]>;
   /** Oldest first. */
   listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): Promise<readonly Event[]>;
-  /** Oldest first, including events that were emitted again. The search from `since` is limited, so events from much later may be missing. */
+  /**
+   * Oldest first, with events that were emitted again. The search from `since` is limited, so later events may be
+   * missing.
+   */
   listEventsOf(of: EventOrigin, limit: number): Promise<readonly Event[]>;
   /** Highest number ever used. 0 before the first event. */
   lastSeq(sourceId: DeployedId): Promise<number>;
@@ -37,10 +40,10 @@ export interface EventStore {
   firstSeqSince(sourceId: DeployedId, at: number): Promise<number>;
   countEvents(sourceId: DeployedId, channel?: string): Promise<number>;
   /**
-   * Stores a kept event under a new number, with deliveries for current listeners, in one transaction. Skips dedupe.
-   * Undefined when the event is gone.
+   * Uses a new number, with deliveries for current listeners, in one transaction. Skips dedupe. Undefined when the
+   * event is gone.
    */
   emitAgain(sourceId: DeployedId, seq: number, at: number): Promise<Committed | undefined>;
-  /** Inclusive. An omitted end is open. After a failure, the first events of the range may be deleted. */
+  /** Inclusive. An omitted end is open. A failure may delete the first events of the range. */
   deleteEvents(sourceId: DeployedId, range: EventRange): Promise<number>;
 }

@@ -7,13 +7,13 @@ export interface Released extends Committed {
   readonly sourceId: DeployedId;
 }
 
-/** Written by `RunStore.commit`, in the transaction of the run. */
+/** `RunStore.commit` writes them, in the transaction of the run. */
 export interface PostponedStore {
-  /** When the first one is due, epoch ms. */
+  /** Epoch ms. */
   nextPostponedAt(): Promise<number | undefined>;
-  /** Newest first: what a source has postponed, and what it will receive. Ignores the page's channel. */
+  /** Newest first, with what the source will receive. Ignores the page's channel. */
   listPostponed(sourceId: DeployedId, page: EventPage): Promise<readonly PostponedEvent[]>;
-  /** Cancels events before they are emitted. Returns their number. */
+  /** Returns the number. */
   deletePostponed(sourceId: DeployedId, range: EventRange): Promise<number>;
   /** Emits a batch of due events, with deliveries for current listeners, in one transaction. */
   releasePostponed(now: number): Promise<readonly Released[]>;

@@ -5,7 +5,7 @@ import type { Invocation, LogLine, Outcome, StateChanges } from "../../domain/ru
 import type { Trigger } from "../../domain/run/trigger.ts";
 import type { StepCommit } from "./workflow-store.ts";
 
-/** State of a source, for the one host that may write it. */
+/** Owned by the one host that may write it. */
 export interface OpenedSource {
   /** Key → JSON text. */
   readonly state: Readonly<Record<string, string>>;
@@ -23,7 +23,6 @@ export interface RunCommit {
   readonly stateChanges: StateChanges;
   readonly learned?: DedupeChange | undefined;
   readonly logs: readonly LogLine[];
-  /** Set for a workflow step. */
   readonly step?: StepCommit | undefined;
 }
 
@@ -49,7 +48,7 @@ export interface Committed {
   readonly listeners: readonly ListenerId[];
 }
 
-/** A trigger that was acknowledged before its run ended. */
+/** Acknowledged before its run ended. */
 export interface PendingRequest {
   readonly id: InvocationId;
   readonly sourceId: DeployedId;
@@ -66,7 +65,7 @@ export interface InvocationPage {
 export type EndedCall = Pick<Invocation, "id" | "startedAt" | "durationMs" | "outcome">;
 
 export interface RunStore {
-  /** Returns the state and a fence. All earlier fences become stale, so of two hosts the later one may write. */
+  /** All earlier fences become stale, so of two hosts the later one may write. */
   open(id: DeployedId): Promise<OpenedSource>;
   /**
    * Writes the whole call in one transaction, with a delivery for each listener. Deletes the pending request of the
@@ -76,8 +75,8 @@ export interface RunStore {
    */
   commit(run: RunCommit): Promise<Committed>;
   /**
-   * Returns what a commit in doubt stored. Undefined when it is not stored and never will be. Throws PD_IN_DOUBT while
-   * that is unknown. A store in the same process is never in doubt.
+   * Undefined when the commit is not stored and never will be. Throws PD_IN_DOUBT while that is unknown, never in the
+   * same process.
    */
   committed(id: InvocationId): Promise<Committed | undefined>;
   /** If the outcome is in doubt, the caller must not retry. It drops its in-memory state and reloads it from the store. */
@@ -101,8 +100,8 @@ export interface RunStore {
   writeActionState(action: string, changes: StateChanges): Promise<void>;
   readCache(id: DeployedId): Promise<DedupeCache>;
   /**
-   * Changes state outside a call. Throws PD_NOT_STORED when the fence is stale. The owner of the fence must inform its
-   * units. Without a fence, all fences become stale, so an owner elsewhere reloads the state.
+   * Throws PD_NOT_STORED when the fence is stale. The owner of the fence must inform its units. Without a fence, all
+   * fences become stale, so an owner elsewhere reloads the state.
    */
   writeState(id: DeployedId, changes: StateChanges, fence?: number): Promise<void>;
 }

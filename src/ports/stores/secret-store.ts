@@ -15,7 +15,7 @@ export interface SecretStore {
   replaceRegistryLocation(before: Registry, after: Registry): Promise<void>;
   /** Includes sources that are being deployed. */
   listSourceSecrets(): Promise<readonly SourceSecrets[]>;
-  /** A sample that covers every key in use, and text in clear of each part that has any. */
+  /** Covers every key in use, and text in clear of each part that has any. */
   sampleSourceSecrets(): Promise<readonly SourceSecrets[]>;
   /** Removes deleted and replaced data from the files. */
   scrub(): Promise<void>;

@@ -36,15 +36,15 @@ export interface Store
     AccountStore,
     SecretStore,
     WorkflowStore {
-  /** Returns those that may exceed `retention`. Only they need pruning. */
+  /** Only these may need pruning. */
   findPrunable(ids: readonly (DeployedId | ListenerId)[], retention: Retention, now: number): Promise<readonly (DeployedId | ListenerId)[]>;
-  /** Removes a small batch beyond `retention`, except pending requests and running instants. Returns the number of rows. 0 means done. */
+  /** Removes a small batch, except pending requests and running instants. Returns the number of rows. 0 means done. */
   prune(sourceId: DeployedId, retention: Retention, now: number): Promise<number>;
-  /** Removes a small batch of ended runs, by the same rules. Returns their number. */
+  /** Removes a small batch, by the same rules. Returns the number of runs. */
   pruneRuns(workflowId: WorkflowId, retention: Retention, now: number): Promise<number>;
-  /** Gives some free space back to the disk. Returns what is left, in the store's own units. */
+  /** Returns what is left to free, in the store's own units. */
   shrink(): Promise<number>;
-  /** Removes a small batch of settled deliveries, by the rules for invocations. */
+  /** Removes a small batch, by the rules for invocations. */
   pruneDeliveries(listenerId: ListenerId, retention: Retention, now: number): Promise<number>;
   backlog(): Promise<Backlog>;
   /** Slow, because it reads everything. */

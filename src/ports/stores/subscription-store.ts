@@ -20,7 +20,7 @@ export interface SubscriptionStore {
 
   /** Returns the existing subscription if there is one. */
   saveSubscription(subscription: Subscription): Promise<Subscription>;
-  /** Returns the number of deleted subscriptions. */
+  /** Returns the number. */
   deleteSubscription(which: Pick<Subscription, "emitterId" | "listenerId" | "channel">): Promise<number>;
   /** Newest first. */
   listSubscriptions(): Promise<readonly Subscription[]>;

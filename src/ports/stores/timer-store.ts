@@ -12,7 +12,7 @@ export interface Timer {
   readonly nextAt?: number;
 }
 
-/** A timer whose row is damaged. It does not fire. */
+/** It does not fire. */
 export interface UnreadableTimer {
   readonly sourceId: DeployedId;
   readonly prop: string;
@@ -37,14 +37,14 @@ export interface TimerStore {
   /** Timers that `listTimers` left out and that still cannot be read. */
   listUnreadableTimers(of: readonly DeployedId[]): Promise<readonly UnreadableTimer[]>;
   /**
-   * Moves a timer on and writes the passed instants, in one transaction. A `running` instant becomes `fired` with the
-   * commit of its run. False, without writing, when another host has already moved the timer. A replaced timer keeps
-   * its new plan. Idempotent for the same instant and invocation.
+   * Writes the passed instants in one transaction. A `running` instant becomes `fired` with the commit of its run.
+   * False, without writing, when another host has already moved the timer. A replaced timer keeps its new plan.
+   * Idempotent for the same instant and invocation.
    */
   advance(timer: Timer, to: Timer, instants: readonly TimerInstant[]): Promise<boolean>;
   /** Ends a `running` instant whose run could not be stored. */
   settleInstant(instant: TimerInstant): Promise<void>;
-  /** Includes instants that were running when their host ended. */
+  /** Includes those whose host ended. */
   listRunning(of: readonly DeployedId[]): Promise<readonly TimerInstant[]>;
   /** Newest first. */
   listInstants(sourceId: DeployedId, limit: number): Promise<readonly TimerInstant[]>;

@@ -24,9 +24,9 @@ export interface RunPage {
   readonly before?: RunId;
   /** Omitted for all. */
   readonly states?: readonly RunState[];
-  /** Start of the run or later, epoch ms. */
+  /** Earliest start, epoch ms. */
   readonly since?: number;
-  /** Only runs that no other run repeats. */
+  /** Not repeated by another run. */
   readonly isLatest?: true;
 }
 
@@ -43,13 +43,13 @@ export interface WorkflowStore {
   stepComponents(code: SavedId): Promise<readonly StepComponent[]>;
 
   /**
-   * Writes a run with the records that it copies, and settles its delivery. A message starts only one run, so an
-   * earlier run may be returned. Throws PD_SOURCE_NOT_FOUND when the workflow is gone.
+   * Copies the records and settles the delivery. A message starts only one run, so an earlier run may be returned.
+   * Throws PD_SOURCE_NOT_FOUND when the workflow is gone.
    */
   beginRun(run: WorkflowRun, records: readonly StepRecord[]): Promise<WorkflowRun>;
   /** Stores a step's record outside a commit, for example before a step that must not run twice. */
   noteBegun(runId: RunId, record: StepRecord): Promise<void>;
-  /** Ends a wait once. Undefined when the step no longer waits or its run has ended. */
+  /** Undefined when the step no longer waits or its run has ended. */
   endWait(step: Pick<WaitingStep, "runId" | "path">, request?: JsonObject): Promise<StepRecord | undefined>;
   /** An ended run stays unchanged. */
   noteRun(run: WorkflowRun): Promise<void>;
@@ -71,8 +71,8 @@ export interface WorkflowStore {
   /** In the state `running`, oldest first. */
   listRunsAtWork(of: readonly DeployedId[]): Promise<readonly WorkflowRun[]>;
   findWaiting(token: string): Promise<WaitingStep | undefined>;
-  /** When the first wait ends, epoch ms. */
+  /** Epoch ms. */
   nextWaitEnd(): Promise<number | undefined>;
-  /** Waits whose time has come, longest due first. */
+  /** Longest due first. */
   listWaitsOver(now: number, limit: number): Promise<readonly WaitingStep[]>;
 }

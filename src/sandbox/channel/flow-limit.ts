@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** Characters that may arrive at once, characters per second, and the least that a message counts for. */
+/** Characters at once, characters per second, and the least that a message counts for. */
 const BURST = 64_000_000;
 const PER_SECOND = 32_000_000;
 const LEAST_PER_MESSAGE = 128;
@@ -16,7 +16,7 @@ export class FlowLimit {
     this.#at = clock.now();
   }
 
-  /** Returns when reading may continue. Undefined when it may continue at once. */
+  /** Returns when reading may continue, or undefined for at once. */
   take(characters: number, messages: number): number | undefined {
     const now = this.#clock.now();
     this.#left = Math.min(BURST, this.#left + (Math.max(0, now - this.#at) * PER_SECOND) / 1000) - Math.max(characters, messages * LEAST_PER_MESSAGE);

@@ -3,11 +3,11 @@ import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../
 import type { InspectedProcess } from "../../ports/debugger.ts";
 import { MessagePipe } from "./message-pipe.ts";
 
-/** Argument of a process that may be debugged. Its stream follows the channel and a file of the wall. */
+/** The stream's descriptor follows the channel and a file of the wall. */
 export const INSPECTOR_WORD = "--inspected";
 export const INSPECTOR_FD = 5;
 
-/** The inspector has a separate stream, because a breakpoint stops the process and its other channel. */
+/** A breakpoint stops the process and its other channel, so the inspector has a separate stream. */
 export class InspectorChannel implements InspectedProcess {
   readonly ended: Promise<void>;
   readonly #pipe: MessagePipe<JsonValue | undefined, JsonObject>;
@@ -42,7 +42,7 @@ export class InspectorChannel implements InspectedProcess {
     this.#onPause = onPause;
   }
 
-  /** A process that ends waits for the debugger to detach. */
+  /** An ending process waits for the debugger to detach. */
   close(): void {
     this.#pipe.close();
   }

@@ -2,17 +2,17 @@ import type { Duplex } from "node:stream";
 import type { FlowLimit } from "./flow-limit.ts";
 
 export interface PipeEvents<Incoming> {
-  /** Parses one line. An error breaks the pipe. */
+  /** An error breaks the pipe. */
   read(text: string): Incoming;
   message(message: Incoming): void;
-  /** The pipe is broken. Nothing more is read or sent. */
+  /** Nothing more is read or sent. */
   broken(error: unknown): void;
 }
 
 export interface PipeSettings {
   readonly later?: (flush: () => void) => void;
   readonly limit?: FlowLimit;
-  /** Bypasses the stream and waits briefly while the pipe is full. Returns the number of bytes written. */
+  /** Bypasses the stream. Waits briefly while the pipe is full. Returns the bytes written. */
   readonly writeThrough?: (bytes: Uint8Array) => number;
 }
 
@@ -20,10 +20,10 @@ export interface PipeSettings {
 const MOST_CHARACTERS = 2 ** 26;
 const MOST_PARTS = 1000;
 
-/** Most characters that the other side has not read: twice a source's largest state. */
+/** Characters that the other side has not read: twice a source's largest state. */
 const MOST_WAITING = 2 ** 27;
 
-/** Messages are sent in batches, so that the other side works on one while more are made. */
+/** In batches, the other side works on one while more are made. */
 const MOST_TOGETHER = 16;
 
 /** JSON messages, one per line. Node's own channel is not used: garbage from a component would throw in the host, where it cannot be caught. */
@@ -35,11 +35,11 @@ export class MessagePipe<Incoming, Outgoing> {
   #unsentSize = 0;
   #partial: string[] = [];
   #partialSize = 0;
-  /** How many entries at the start of `#partial` are joined chunks. */
+  /** Entries at the start of `#partial` that are joined chunks. */
   #joined = 0;
   #isBroken = false;
   readonly #limit: FlowLimit | undefined;
-  /** When reading continues, epoch ms. Undefined while nothing delays it. */
+  /** Epoch ms. Undefined while nothing delays reading. */
   #heldUntil: number | undefined;
   readonly #writeThrough: PipeSettings["writeThrough"];
   readonly #over = new AbortController();
@@ -54,7 +54,7 @@ export class MessagePipe<Incoming, Outgoing> {
     stream.setEncoding("utf8");
     stream.on("data", (chunk: string) => this.#read(chunk));
     stream.once("close", () => this.#over.abort());
-    // The end of the process reports a failed write.
+    // The process's end reports a failed write.
     stream.on("error", () => {});
   }
 
@@ -83,8 +83,8 @@ export class MessagePipe<Incoming, Outgoing> {
   }
 
   /**
-   * The running code may never yield, or may end the process. So this waits while the pipe is full, if the other side
-   * keeps reading. A stream would buffer the message until that code yields, and lose it when the process ends.
+   * The running code may never yield, or may end the process. A stream would buffer the message until then, and could lose
+   * it. So this waits while the pipe is full, if the other side keeps reading.
    */
   sendNow(message: Outgoing): void {
     if (this.#put(JSON.stringify(message))) this.#flush(this.#writeThrough);
@@ -94,7 +94,7 @@ export class MessagePipe<Incoming, Outgoing> {
     this.#stream.destroy();
   }
 
-  /** For a process that ends in this turn. Data that the stream has buffered is lost, and nothing may overtake it. */
+  /** For a process that ends in this turn. Data in the stream's buffer is lost, and nothing may overtake it. */
   sendTheRest(): void {
     this.#flush(this.#writeThrough);
   }
@@ -135,7 +135,7 @@ export class MessagePipe<Incoming, Outgoing> {
     this.#break(new RangeError(`a message has more than ${MOST_CHARACTERS} characters`));
   }
 
-  /** Counts more against the read limit than the length of what was sent. */
+  /** Counts more against the read limit. */
   charge(characters: number): void {
     this.#hold(characters, 0);
   }

@@ -8,17 +8,17 @@ import type { ConfiguredProps } from "../../domain/props/declared-props.ts";
 import type { RunFileRequest } from "../../domain/run/run-files.ts";
 import type { PropFacts } from "../../domain/props/prop-kind.ts";
 
-/** Must change when a message changes. A child with another version is refused. */
+/** Changes with every change to a message. A child with another version is refused. */
 export const PROTOCOL = 12;
 
 export const HOSTED_API = "api.pipedream.com";
 
 export const PROGRAMS_WORD = "--starts-programs";
 
-/** Argument of a process whose programs or native code read `/tmp`. Its calls share one folder and run one at a time. */
+/** Given when programs or native code read `/tmp`. The process's calls share one folder and run one at a time. */
 export const ONE_TMP_WORD = "--one-tmp";
 
-/** Argument of a process that does not run Node: its memory limit in MB. */
+/** Memory limit in MB of a process that does not run Node. */
 export const MEMORY_WORD = "--memory=";
 
 /** The host maps its position in the bundle to the author's file and line. */
@@ -44,7 +44,7 @@ export type ToChild =
       readonly type: "host:load";
       readonly url: string;
       readonly preloads: readonly string[];
-      /** Address of the API that answers instead of the hosted platform's. Omitted when the component does not call it. */
+      /** This server's API, which answers in place of the hosted platform's. Omitted when the component does not call it. */
       readonly platformApi?: string;
       /** Requests fail unless a recording or the host answers them, from the first line of the code. */
       readonly isCutOff?: true;
@@ -53,13 +53,12 @@ export type ToChild =
       readonly epoch: number;
     }
   | { readonly type: "host:preload"; readonly url: string }
-  /** A waiting process learns that its code may import packages. */
   | { readonly type: "host:expect-packages" }
   | HostCall
   | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }
   | { readonly type: "host:state"; readonly changes: StateChanges; readonly epoch: number }
   | { readonly type: "host:restore"; readonly stored: StoredValues }
-  /** The host settled this call. Its result will not be stored. */
+  /** The host settled this call and will not store its result. */
   | { readonly type: "host:abandon"; readonly id: InvocationId }
   | { readonly type: "host:ping" }
   | { readonly type: "host:stop" };
@@ -75,7 +74,7 @@ export interface CallPart {
   readonly touched: TouchedKeys;
 }
 
-/** The last part has no bytes; with `problem`, the rest is missing. The answer says whether more is needed. */
+/** The last part has no bytes. `problem` means that the rest is missing. The answer says whether more is needed. */
 export interface BodyPart {
   readonly operation: "send-body";
   readonly base64: string;
@@ -102,7 +101,7 @@ export type ToHost =
       readonly isUnsettled: boolean;
       readonly isStreamed?: true | undefined;
     }
-  /** A call that emits much reports emits early. They count only when it is done. */
+  /** Emits of a call that emits much. They count only when it is done. */
   | { readonly type: "child:emitted"; readonly id: InvocationId; readonly emits: readonly Emit[] }
   | {
       readonly type: "child:done";

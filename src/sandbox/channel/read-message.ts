@@ -1,4 +1,4 @@
-/** Component code can write anything into the channel, so every message is validated. */
+/** Component code can write anything into the channel. */
 import type { DataStoreRequest } from "../../domain/source/data-store.ts";
 import type { OutsideRequest } from "../../domain/run/exchange.ts";
 import type { Emit } from "../../domain/event/event.ts";
@@ -13,7 +13,7 @@ type Reader = (message: Record<string, unknown>) => ToHost;
 
 const MOST_CAUSES = 6;
 
-/** Throws when the text is not a valid message. */
+/** Throws for an invalid message. */
 export function readToHost(text: string): ToHost {
   if (isTooComplex(text)) throw new TypeError("a message has too many members");
   const message: unknown = JSON.parse(text);
@@ -170,7 +170,7 @@ function isLevel(value: unknown): value is LogLevel {
   return typeof value === "string" && Object.hasOwn(LEVELS, value);
 }
 
-/** The last time that a Date can represent. Showing a later one would fail. */
+/** The last time that a Date can represent. */
 const LAST_INSTANT_MS = 8.64e15;
 
 function lineOf(value: unknown): RawLogLine {

@@ -1,4 +1,4 @@
-/** A process runs this component once at its start, to warm up. The file is in the parent of the child's own folder. */
+/** A starting process runs this component once. The file is in the parent of the child's own folder. */
 export const WARM_UP_FILE = "warm-up.mjs";
 
 /** Source of the file's default export. */

@@ -1,4 +1,4 @@
-/** Entry of the component's process, its inspector thread, and the builder of the startup snapshot. */
+/** Entry of the component's process, of its inspector thread, and of the snapshot's builder. */
 import { startupSnapshot } from "node:v8";
 import { isMainThread } from "node:worker_threads";
 

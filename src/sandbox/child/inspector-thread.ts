@@ -1,4 +1,4 @@
-/** This thread relays messages of the process's inspector, which stops the main thread at breakpoints. */
+/** Relays the inspector's messages. Breakpoints stop the main thread. */
 import { Session } from "node:inspector";
 import { Socket } from "node:net";
 import { workerData } from "node:worker_threads";
@@ -11,7 +11,7 @@ const session = new Session();
 const stream = new Socket({ fd: Number(workerData) });
 const pipe = new MessagePipe<unknown, object>(stream, { read: (text) => JSON.parse(text), message: receive, broken: () => session.disconnect() });
 session.connectToMainThread();
-// Without a timer, Node 26 sometimes does not wake this thread for an answer before the next message.
+// Without a timer, Node 26 sometimes wakes this thread for an answer only with the next message.
 setInterval(() => {}, WAKE_MS).unref();
 session.on("inspectorNotification", (message) => pipe.sendNow(message));
 // Resumes a process that the debugger left paused.

@@ -1,4 +1,4 @@
-/** The component's process. It must start fast, so nothing heavy is imported here. */
+/** Must start fast, so nothing heavy is imported here. */
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { dirname, join } from "node:path";
@@ -24,15 +24,15 @@ import { rehearse } from "./rehearsal.ts";
 import { redirectTmp } from "./component/tmp-folder.ts";
 import { writeThrough } from "./node/write-through.ts";
 
-/** Loading these modules takes a quarter of the load time of most packages with network access. */
+/** Loading these takes a quarter of the load time of most packages with network access. */
 const WANTED_BY_PACKAGES = ["node:https", "node:zlib", "node:assert", "node:http2", "node:perf_hooks", "node:worker_threads"];
 
-/** A process that is needed at once receives its code within this time. */
+/** A process that is needed at once gets its code within this time. */
 const AT_ONCE_MS = 3;
 
 const HOST_FD = 3;
 
-/** Nothing may start before this call, because a startup snapshot contains what was loaded until then. */
+/** Nothing may start earlier, because a startup snapshot contains what was loaded until then. */
 export function begin(): void {
   const child = new ComponentProcess();
   child.begin();
@@ -90,7 +90,7 @@ class ComponentProcess {
     this.#warm = this.#warmUp();
   }
 
-  /** First uses cost ten times as much as later ones, so a waiting process does them in advance. */
+  /** First uses cost ten times as much as later ones. */
   async #warmUp(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, AT_ONCE_MS));
     if (this.#isTaken) return;
@@ -137,7 +137,7 @@ class ComponentProcess {
     }
   }
 
-  /** A process that exits within a turn sends its messages now and names the call that ended it. */
+  /** When the process exits within a turn. Names the call that ended it. */
   #sendTheRest(): void {
     const id = this.#host.runningCall;
     if (id !== undefined) this.#pipe.send({ type: "child:exiting", id });
@@ -146,12 +146,12 @@ class ComponentProcess {
   }
 }
 
-/** A separate thread, because breakpoints stop this one. */
+/** Breakpoints stop this thread. */
 function startInspector(): void {
   new Worker(__filename, { workerData: INSPECTOR_FD }).unref();
 }
 
-/** CommonJS parts of the bundle need these globals. Making them takes half a millisecond, so that happens at first use. */
+/** CommonJS parts of the bundle need these globals. Making them takes half a millisecond, so each is made at first use. */
 function defineModuleGlobals(url: string): void {
   defineLate("require", () => createRequire(url));
   defineLate("__filename", () => fileURLToPath(url));

@@ -19,11 +19,11 @@ interface Stage {
   readonly url: string;
   readonly importModule: (url: string) => Promise<unknown>;
   readonly tell: (message: ToHost) => void;
-  /** Returns true once the process is needed. The rest is then skipped. */
+  /** True once the process is needed. The rest is then skipped. */
   readonly isOver: () => boolean;
 }
 
-/** Loads and calls a component, because first uses cost ten times as much as later ones. */
+/** First uses cost ten times as much as later ones. */
 export async function rehearse({ url, importModule, tell, isOver }: Stage): Promise<void> {
   let hasResponded = false;
   const hear = (message: ToHost): void => {

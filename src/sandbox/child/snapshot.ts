@@ -1,4 +1,4 @@
-/** Builds the startup snapshot, which saves half of a start: loading the modules. Each start restores what Node leaves out of it. */
+/** A snapshot saves half of a start: loading the modules. Each start restores what Node leaves out of it. */
 import { once } from "node:events";
 import { Module } from "node:module";
 import { dirname } from "node:path";
@@ -38,7 +38,7 @@ async function compileForCalls(): Promise<void> {
   stream.push(null);
   await once(stream, "end");
   stream.destroy();
-  // Up to Node 22, a snapshot cannot contain active async tracking. The next call starts it again.
+  // Up to Node 22, a snapshot cannot contain active async tracking. The next call restarts it.
   currentCall.disable();
 }
 
@@ -48,7 +48,7 @@ function putBackConsole(): void {
   Reflect.deleteProperty(console, "createTask");
 }
 
-/** Packages find the program's folder and package paths through `require.main`. */
+/** Packages find the program's folder through `require.main`. */
 function putBackMainModule(): void {
   const [, path = ""] = process.argv;
   const paths: unknown = Reflect.get(Module, "_nodeModulePaths")(dirname(path));

@@ -1,7 +1,4 @@
-/**
- * The only way out for a process without a network (`--component-network public`). The server makes the connections and
- * refuses those to this machine and its network.
- */
+/** The only way out with `--component-network public`. The server makes the connections and refuses those to this machine and its network. */
 import { setMaxListeners } from "node:events";
 import { rm } from "node:fs/promises";
 import { type LookupFunction, type Server, type Socket, connect, createServer, isIP } from "node:net";
@@ -22,7 +19,7 @@ export interface DoorSettings {
 
 const MOST_CONNECTIONS = 512;
 const MOST_QUESTIONS = 256;
-/** Allows 4,000 questions at once, then 2,000 per second. */
+/** 4,000 questions at once, then 2,000 per second. */
 const QUESTION_CHARGE = 16_000;
 /** Longer than any question. */
 const LONGEST_QUESTION = 4096;
@@ -76,7 +73,7 @@ export class NetworkDoor {
     this.#asking?.destroy();
     for (const connection of this.#connections.values()) this.#end(connection);
     if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
-    // A file that remains is removed with its folder.
+    // A remaining file is removed with its folder.
     await rm(this.#settings.path, { force: true }).catch(() => {});
   }
 
@@ -149,7 +146,7 @@ export class NetworkDoor {
     }
   }
 
-  /** Checks the addresses that are actually used, because a name may resolve differently a moment later. */
+  /** Checks the addresses that are used: a name may resolve differently a moment later. */
   async #connect({ host, port, family }: Extract<DoorQuestion, { kind: "connect" }>): Promise<Socket> {
     const isApi = isSame(this.#settings.apiUrl(), host, port);
     const addresses = isApi ? undefined : await this.#names.addresses(host, family);
@@ -176,7 +173,7 @@ export class NetworkDoor {
       server: createServer({ allowHalfOpen: true }, (local) => this.#join(connection, local)),
     };
     this.#connections.set(id, connection);
-    // A connection that breaks before it is fetched can no longer be fetched.
+    // Nothing can fetch a connection that breaks before it is fetched.
     upstream.once("close", () => this.#end(connection));
     try {
       await listen(connection.server, `${this.#settings.path}-${id}`);
@@ -192,7 +189,7 @@ export class NetworkDoor {
     return connection;
   }
 
-  /** A regular end is passed on as a half-close, because the other side may still send. */
+  /** A regular end becomes a half-close, because the other side may still send. */
   #join(connection: Connection, local: Socket): void {
     const { id, upstream, server } = connection;
     server.close();
@@ -214,7 +211,7 @@ export class NetworkDoor {
     upstream.pipe(local);
   }
 
-  /** Data that the process has already sent is still delivered. */
+  /** Delivers data that the process has already sent. */
   #letGo(id: string): void {
     const connection = this.#connections.get(id);
     if (connection === undefined) return;
@@ -233,7 +230,7 @@ export class NetworkDoor {
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Later errors concern connections that were not accepted, for example without file descriptors. The server continues.
+    // Later errors concern connections that were not accepted, for example without file descriptors.
     server.on("error", reject);
     server.listen(path, resolve);
   });

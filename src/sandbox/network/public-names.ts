@@ -8,10 +8,7 @@ import type { RecordType } from "./door-protocol.ts";
 const OWN_HOLD_MS = 1000;
 let own: { readonly list: BlockList; readonly at: number } | undefined;
 
-/**
- * Resolves names without the threads of the server's own lookups, so that a slow name server delays only this process.
- * Refuses this machine and its network.
- */
+/** Avoids the threads of the server's own lookups, so that a slow name server delays only this process. Refuses this machine and its network. */
 export class PublicNames {
   readonly #resolver = new dns.Resolver({ timeout: 2000, tries: 2 });
 
@@ -53,14 +50,14 @@ export class PublicNames {
   }
 }
 
-/** True for this machine, its network, and addresses that are not on the internet, also for IPv4 written as IPv6. */
+/** This machine, its network, and addresses outside the internet, also for IPv4 written as IPv6. */
 export function isInside(address: string): boolean {
   const [plain = ""] = address.split("%");
   const family = isIP(plain) === 6 ? "ipv6" : "ipv4";
   return plain !== address || isPrivateAddress(plain) || ownAddresses().check(plain, family);
 }
 
-/** The message must not reveal the private address of a name. */
+/** Must not reveal the private address of a name. */
 export function refused(host: string): Error {
   return problem("EACCES", `${host} is this machine or in its network, which --component-network public blocks`);
 }

@@ -54,7 +54,7 @@ export class Answers {
   }
 }
 
-/** Returns whether the next part is needed. */
+/** Returns whether it needs the next part. */
 async function takePart(body: SentBody, { base64, isLast, problem }: BodyPart): Promise<boolean> {
   if (problem !== undefined) body.breakOff(problem);
   else if (isLast) await body.end();

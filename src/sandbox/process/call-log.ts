@@ -9,7 +9,7 @@ export interface PrintedAmount {
 const MAX_LINES = 10_000;
 const MAX_SIZE = 1_000_000;
 
-/** Returns the line to keep, or undefined when the call has printed too much. The last line says so. */
+/** Undefined when the call has printed too much. The last line says so. */
 export function keepLine(printed: PrintedAmount, line: LogLine): LogLine | undefined {
   if (printed.lines > MAX_LINES || printed.size > MAX_SIZE) return undefined;
   printed.lines += 1;

@@ -1,16 +1,16 @@
 import type { InvocationId } from "../../domain/ids.ts";
 
-/** At least this many of the newest calls are remembered. */
+/** At least this many of the newest calls stay known. */
 const MOST = 5000;
 
-/** Recent calls of a process. Late reports about other calls are ignored. */
+/** Late reports about other calls are ignored. */
 export class GivenCalls {
   #newer = new Set<InvocationId>();
   #older: ReadonlySet<InvocationId> = new Set();
 
   add(id: InvocationId): void {
     this.#newer.add(id);
-    // Deleting single entries would make each search for the oldest entry slower.
+    // Deleting single entries slows each search for the oldest.
     if (this.#newer.size < MOST) return;
     this.#older = this.#newer;
     this.#newer = new Set();

@@ -2,7 +2,7 @@ import { type Emit, sizeOfEmit } from "../../domain/event/event.ts";
 import type { InvocationId } from "../../domain/ids.ts";
 import { LIMITS } from "../../domain/limits.ts";
 
-/** Emits of calls in flight. They count only when the call is done. A process limits itself to the same amounts, so one that exceeds them is ended. */
+/** Emits of calls in flight, which count only when the call is done. A process limits itself to the same amounts, so one that exceeds them is ended. */
 export class HeldEmits {
   readonly #byCall = new Map<InvocationId, { readonly emits: Emit[]; size: number }>();
   #size = 0;

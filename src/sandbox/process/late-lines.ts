@@ -8,9 +8,9 @@ interface LateLog {
   waiting: LogLine[];
 }
 
-/** Lines of ended calls are stored together after this time. */
+/** Lines of ended calls are stored together. */
 const WAIT_MS = 100;
-/** When more ended calls print, the oldest call's amount is forgotten. */
+/** Beyond this, the oldest call's amount is forgotten. */
 const MOST_CALLS = 1000;
 
 export class LateLines {
@@ -20,7 +20,7 @@ export class LateLines {
   readonly #late = new Map<InvocationId, LateLog>();
   #isWaiting = false;
 
-  /** `signal` aborts when the process has ended. Call `flush` then. */
+  /** `signal` aborts at the end of the process. Call `flush` then. */
   constructor(clock: Clock, signal: AbortSignal, flushed: (id: InvocationId, logs: readonly LogLine[]) => void) {
     this.#clock = clock;
     this.#signal = signal;

@@ -44,7 +44,7 @@ export interface FailedLoad {
   readonly outcome: Outcome;
 }
 
-/** Time for a retired process to finish background work. */
+/** Lets a retired process finish background work. */
 const RETIRE_GRACE_MS = 2000;
 /** Ending a process takes processor time that the next version's first call needs. */
 const UNHURRIED_MS = 100;
@@ -53,7 +53,7 @@ const LATE_CHARGE = 16_000;
 
 /**
  * States: loading → usable → retired (no new calls, calls in flight finish) → gone. A call that passes its deadline
- * settles at once and retires the process, because its code cannot be stopped.
+ * settles at once and retires the process, whose code cannot be stopped.
  */
 export class ProcessUnit implements Unit {
   definition: unknown;
@@ -76,10 +76,10 @@ export class ProcessUnit implements Unit {
   readonly #given = new GivenCalls();
   readonly #late: LateLines;
   readonly #pulse: Pulse;
-  /** This clock stops while a debugger pauses the process. */
+  /** Stops while a debugger pauses the process. */
   readonly #time: StandingClock;
 
-  /** When loading fails, kills the process and returns the outcome. */
+  /** Kills the process when loading fails. */
   static async load(child: UnitProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit | FailedLoad> {
     const { bundle } = code;
     const written = [
@@ -189,7 +189,7 @@ export class ProcessUnit implements Unit {
     timer.abort();
     if (failure === undefined) this.#begin();
     else this.#child.kill();
-    // The next call may use the previous code. Its debugger must be back by then.
+    // The next call may use the previous code, and its debugger must be back by then.
     if (failure !== undefined) await this.#child.inspector?.ended.then(() => debug?.settled());
     return failure;
   }
@@ -241,7 +241,7 @@ export class ProcessUnit implements Unit {
     }
   }
 
-  /** Callers that do not take streams get the body when it is complete. */
+  /** Other callers get the complete body. */
   #respond({ response, isUnsettled, isStreamed }: Extract<ToHost, { type: "child:respond" }>, call: CallInFlight | undefined): void {
     const report = call?.end?.report;
     if (call === undefined || report === undefined) return;
@@ -292,7 +292,7 @@ export class ProcessUnit implements Unit {
     if (this.#isRetired) this.#endWhenIdle();
   }
 
-  /** One timer serves all calls, which are in the order of their deadlines. */
+  /** One timer serves all calls, ordered by deadline. */
   async #watchDeadlines(): Promise<void> {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -306,7 +306,7 @@ export class ProcessUnit implements Unit {
     this.#isWatching = false;
   }
 
-  /** With several calls in flight, one may have blocked the others. Then all are interrupted and none is blamed. */
+  /** One of several calls in flight may have blocked the others. Then all are interrupted and none is blamed. */
   async #expire(): Promise<void> {
     this.#isRetired = true;
     if (this.#inFlight.size > 1 && (await this.#pulse.feel()) === undefined) return this.kill("another call of the source blocked its process");
@@ -336,9 +336,9 @@ export class ProcessUnit implements Unit {
     const outcome = this.#outcomeOfExit(exit);
     const [first] = this.#inFlight.keys();
     const isShared = this.#inFlight.size > 1;
-    // With several calls in flight, one may have claimed the exit for another.
+    // One of several calls in flight may have claimed the exit for another.
     const culprit = isShared || (this.#exiting === undefined && exit.misuse === undefined) ? undefined : first;
-    // With several calls in flight, it is unknown which one ended the process.
+    // It is unknown which of several calls ended the process.
     const reason = this.#killReason ?? "its process ended while other calls of the source were in flight";
     for (const id of this.#inFlight.keys()) {
       const isInnocent = isShared;
@@ -384,7 +384,7 @@ function endedWithout(outcome: Outcome, logs: readonly LogLine[]): RunResult {
   return { outcome, emits: [], stateChanges: {}, logs };
 }
 
-/** Returns whether the code names the hosted platform's API or includes a package that calls it. */
+/** Also true for a package that calls the hosted platform's API. */
 function callsPlatform({ code, packages }: Bundle): boolean {
   return code.includes(HOSTED_API) || packages.some(({ name }) => name === "@pipedream/sdk");
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** A process that does not answer within this time is blocked. */
+/** Without an answer within this time, a process is blocked. */
 const PATIENCE_MS = 1000;
 
 interface Settings {
@@ -19,7 +19,7 @@ export class Pulse {
     this.#settings = settings;
   }
 
-  /** Returns the bytes of memory in use. Undefined when the process is blocked or has ended. Concurrent callers share an answer but have separate timeouts. */
+  /** Bytes of memory in use. Undefined when the process is blocked or has ended. Concurrent callers share an answer but have separate timeouts. */
   feel(): Promise<number | undefined> {
     const { clock, ask, over } = this.#settings;
     const isAsked = this.#waiting.size > 0;

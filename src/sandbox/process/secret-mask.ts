@@ -1,10 +1,10 @@
 import type { Outcome } from "../../domain/run/invocation.ts";
 import { SHORTEST_SECRET, type SecretForms, byBeginning, formsOfOne, starsOver } from "../../domain/account/secrets.ts";
 
-/** Older secrets of calls are dropped, because tokens are renewed. */
+/** Tokens are renewed, so older secrets are dropped. */
 const MOST_SECRETS = 200;
 
-/** Masks what a process prints and throws. HTTP clients print whole requests. */
+/** Masks what a process prints and throws: HTTP clients print whole requests. */
 export class SecretMask {
   #own: readonly string[] = [];
   #secrets: readonly string[] = [];

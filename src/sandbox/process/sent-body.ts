@@ -15,14 +15,14 @@ export class SentBody implements BodyStream {
     return this.#bytes;
   }
 
-  /** Resolves to true when there is room for the next part, and to false when the reader is gone. */
+  /** True when there is room for the next part, false when the reader is gone. */
   add(part: Uint8Array): Promise<boolean> {
     this.#bytes += part.length;
     // A component that does not wait would fill the server's memory.
     if (this.#parts.writableLength > 0) this.breakOff("a part was sent before the previous one was read");
     if (this.#parts.destroyed) return Promise.resolve(false);
     return new Promise((resolve) => {
-      // A pending write gets no callback when the stream is destroyed.
+      // Destroying the stream does not call back a pending write.
       const closed = (): void => resolve(false);
       this.#parts.once("close", closed).write(part, (error) => {
         this.#parts.off("close", closed);

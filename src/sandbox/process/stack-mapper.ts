@@ -58,7 +58,7 @@ export class StackMapper {
 
 const EMPTY = '{"version":3,"sources":[],"mappings":""}';
 
-/** Built-in code has no map. An error here would not be caught when printed text is mapped. */
+/** Built-in code has no map, and nothing would catch an error while mapping printed text. */
 function mapOf(text: string): TraceMap {
   try {
     return new TraceMap(text);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** A clock that stops while a debugger pauses the process. */
+/** Stops while a debugger pauses the process. */
 export class StandingClock implements Pick<Clock, "now" | "sleepUntil"> {
   readonly #clock: Pick<Clock, "now" | "sleepUntil">;
   /** In milliseconds. */

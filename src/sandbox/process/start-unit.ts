@@ -14,8 +14,8 @@ export interface StartTries {
 }
 
 /**
- * Retries when the process may have been killed from outside. `load` receives the attempt, from 1. Throws
- * PD_LOAD_FAILED, PD_INTERRUPTED, PD_NOT_STORED, PD_STOPPING, PD_FAILED.
+ * Retries when the process may have been killed from outside. `load` receives the attempt, from 1. Throws PD_LOAD_FAILED,
+ * PD_INTERRUPTED, PD_NOT_STORED, PD_STOPPING, PD_FAILED.
  */
 export async function startUnit(load: (tries: number) => Promise<ProcessUnit | FailedLoad>, context: StartTries): Promise<ProcessUnit> {
   const { signal } = context;
@@ -39,7 +39,7 @@ export async function startUnit(load: (tries: number) => Promise<ProcessUnit | F
   }
 }
 
-/** Returns null when the process ended without a signal, or this server ended it. */
+/** Null without a signal, or when this server ended the process. */
 function signalOf(failed: FailedLoad | { readonly error: unknown }): string | null {
   if ("outcome" in failed) return failed.outcome.kind === "exited" ? failed.outcome.signal : null;
   return failed.error instanceof EndedAtStart && failed.error.exit.misuse === undefined ? failed.error.exit.signal : null;

@@ -6,24 +6,23 @@ import type { CallRequest, UnitCode, UnitEvents } from "../../ports/runner.ts";
 import { ProcessUnit } from "../process/process-unit.ts";
 
 interface Making {
-  /** Delay before the snapshot is made. */
   readonly afterMs: number;
   readonly signal: AbortSignal;
   readonly startChild: (rights: ChildRights) => Promise<ChildProcess>;
-  /** Called when new processes start from the snapshot. */
+  /** New processes now start from the snapshot. */
   readonly onMade: () => Promise<void>;
 }
 
 /**
- * Starts processes from a start-up snapshot, which halves their start time. Makes the snapshot after the server has started
- * and tests it before use. Until then, and after a failure, processes start without one.
+ * A start-up snapshot halves the start time of processes. It is made after the server's start and tested before use. Until
+ * then, and after a failure, processes start without one.
  */
 export class QuickStart {
   readonly #settings: ChildSettings;
   readonly #startChild: Making["startChild"];
-  /** Path of the snapshot. Undefined while none is usable. */
+  /** Undefined while no snapshot is usable. */
   #snapshot: string | undefined;
-  /** Resolves when the snapshot is in use or has failed. */
+  /** The snapshot is in use or has failed. */
   readonly whenTried: Promise<void>;
 
   constructor(settings: ChildSettings, making: Making) {
@@ -32,7 +31,7 @@ export class QuickStart {
     this.whenTried = this.#make(making);
   }
 
-  /** Starts a process without special rights. Stops using the snapshot if the process fails to start from it. */
+  /** Without special rights. Drops the snapshot when a process fails to start from it. */
   start(): Promise<ChildProcess> {
     const snapshot = this.#snapshot;
     const child = this.#startChild({ snapshot });
@@ -92,7 +91,7 @@ const CALL: CallRequest = {
 };
 const NO_EVENTS: UnitEvents = { late: () => {}, ended: () => {} };
 
-/** Ends the process in any case. Rejects when it cannot run a component. */
+/** Always ends the process. Rejects when it cannot run a component. */
 async function tryOut(child: ChildProcess, { clock, memoryMb, apiUrl }: Pick<ChildSettings, "clock" | "memoryMb" | "apiUrl">): Promise<void> {
   const over = new AbortController();
   void clock.sleepUntil(clock.now() + DEADLINE_MS, over.signal).then(() => child.kill());

@@ -5,31 +5,26 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { codeOf } from "../../domain/errors.ts";
 
-/** Making a snapshot takes half a second. This limit only ends a process that hangs. */
+/** Making a snapshot takes half a second. This only ends a process that hangs. */
 const MOST_MS = 60_000;
 
 interface SnapshotSettings {
-  /** The built child entry. */
   readonly entry: string;
-  /** Flags of Node and V8. Processes that start from the snapshot need the same flags. */
+  /** Of Node and V8. Processes that start from the snapshot need the same flags. */
   readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The file to write. Its folder is created. */
+  /** Its folder is created. */
   readonly path: string;
-  /** Kills the process that makes the snapshot. */
   readonly signal: AbortSignal;
 }
 
-/**
- * Writes a start-up snapshot of a process that has loaded the child's code (`--build-snapshot-config`). Processes start from
- * it in half the time. Rejects with Node's own message.
- */
+/** Snapshots a process that has loaded the child's code (`--build-snapshot-config`). Starts then take half the time. Rejects with Node's message. */
 export async function makeSnapshot({ entry, flags, env, path, signal }: SnapshotSettings): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const config = join(folder, "snapshot.json");
-  // Without Node's compiled code in it, V8 compiles some of Node's classes with the variables of another function. The `code` of
-  // an error then exposes Node's internals to components.
+  // Without Node's compiled code in the snapshot, V8 compiles some of Node's classes with the variables of another
+  // function. The `code` of an error then exposes Node's internals to components.
   await writeFile(config, JSON.stringify({ builder: entry, withoutCodeCache: false }));
   const maker = spawn(process.execPath, [...flags, "--snapshot-blob", path, "--build-snapshot-config", config], {
     cwd: folder,
@@ -46,14 +41,14 @@ export async function makeSnapshot({ entry, flags, env, path, signal }: Snapshot
     maker.once("close", (code, by) => resolve(code === 0 ? "" : `it ended with ${code ?? by}: ${said.trim()}`));
   });
   standBack(maker.pid);
-  // Undefined when the process has run out of file descriptors.
+  // Undefined without free file descriptors.
   const { stderr }: { stderr?: Readable } = maker;
   stderr?.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-1000)));
   const problem = await end;
   if (problem !== "") throw new Error(`Node cannot make a snapshot: ${problem}`);
 }
 
-/** Serving requests and saves comes first. */
+/** Requests and saves come first. */
 function standBack(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

@@ -9,12 +9,12 @@ export interface OtherProgram {
 export interface ComponentStart {
   /** Omitted for Node. */
   readonly program?: OtherProgram | undefined;
-  /** Flags of the program, then the entry. */
+  /** The program's flags, then the entry. */
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Folder with the process's code. Read-only. */
+  /** The process's code, read-only. */
   readonly folder: string;
-  /** Working directory inside `folder`. The process may write only here. */
+  /** Inside `folder`. The process may write only here. */
   readonly ownFolder: string;
   readonly snapshot?: string | undefined;
   readonly allowsPrograms: boolean;
@@ -40,7 +40,7 @@ export interface EnclosedStart {
   readonly words: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** File descriptors that the command inherits after its other streams. `release` closes them after the spawn. */
+  /** Descriptors that the command inherits after its other streams. `release` closes them after the spawn. */
   readonly files: readonly number[];
   release(): void;
 }
@@ -59,11 +59,11 @@ export interface Enclosure {
   readonly network: ComponentNetwork;
   enclose(start: ComponentStart): EnclosedStart;
   encloseTool?(start: ToolStart): EnclosedStart;
-  /** Returns how the process ended, given how the command ended. */
+  /** `end`: how the command ended. */
   endOf(end: ProcessEnd): ProcessEnd;
 }
 
-/** `guard` is a command that starts the process. */
+/** `guard`: a command that starts the process. */
 export function belt(reason: string, guard: readonly string[] = []): Enclosure {
   return {
     kind: "belt",

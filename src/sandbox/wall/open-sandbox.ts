@@ -18,7 +18,7 @@ export interface Sandbox {
   readonly enclosure: Enclosure;
 }
 
-/** This sandbox is separate from a server's. Its components see `packagesFolder`. */
+/** Separate from a server's sandbox. Its components see `packagesFolder`. */
 export async function openSandbox(home: string, packagesFolder: string, { sandboxUse, memoryMb, componentNetwork }: SandboxSettings): Promise<Sandbox> {
   const places = { entry: await copyEntry(programFile("child.cjs"), home), runFolder: join(home, "run"), packagesFolder };
   return { ...places, enclosure: await openEnclosure(sandboxUse, { ...places, memoryMb, network: componentNetwork }) };

@@ -1,7 +1,7 @@
 /**
  * Refuses system calls that no component needs and that lead out of its namespaces, to other processes, or to rarely
- * reviewed kernel code. Numbers are from asm/unistd_64.h (x64) and asm-generic/unistd.h (arm64). A missing number means
- * that the call does not exist there.
+ * reviewed kernel code. Numbers are from asm/unistd_64.h (x64) and asm-generic/unistd.h (arm64). A call without a number
+ * does not exist there.
  */
 type Numbers = readonly [x64: number, arm64?: number];
 
@@ -111,7 +111,7 @@ const ifEqual = (k: number, jt: number, jf: number): Instruction => instruction(
 /** Low 32 bits of an argument. Both machines are little-endian. */
 const loadArgument = (index: number): Instruction => load(16 + 8 * index);
 
-/** Runs the block for this call number. The block must return on every path. */
+/** The block must return on every path. */
 function when(number: number | undefined, block: readonly Instruction[]): readonly Instruction[] {
   return number === undefined ? [] : [ifEqual(number, 0, block.length), ...block];
 }
@@ -135,7 +135,7 @@ export function seccompProgram(arch: string, { allowsPrograms, allowsLocalSocket
     // x32 calls have the same arch.
     ...(arch === "x64" ? [instruction(JGE, X32_CALLS, [0, 1]), refuse(ENOSYS)] : []),
     ...when(JUDGED.clone[column], [loadArgument(0), instruction(JSET, NEW_NAMESPACES, [0, 1]), refuse(EPERM), ...newProcess]),
-    // Its flags are in memory, which a filter cannot read. The C library falls back to clone.
+    // clone3's flags are in memory, which a filter cannot read. The C library falls back to clone.
     ...when(JUDGED.clone3[column], [refuse(ENOSYS)]),
     ...when(JUDGED.socket[column], [
       loadArgument(0),
@@ -173,7 +173,7 @@ const MOST_SKIPPED = 255;
 
 export function programBytes(program: readonly Instruction[]): Uint8Array {
   const bytes = new Uint8Array(program.length * 8);
-  // Buffer checks each of thousands of numbers, for which V8 would load its optimizing compiler.
+  // Buffer checks each of thousands of numbers, and V8 would load its optimizing compiler for that.
   const view = new DataView(bytes.buffer);
   program.forEach(({ code, jt, jf, k }, index) => {
     const wrong = [jt, jf].find((skipped) => !(skipped >= 0 && skipped <= MOST_SKIPPED));

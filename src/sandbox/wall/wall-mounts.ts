@@ -1,4 +1,3 @@
-/** bubblewrap arguments for what exists behind the wall. */
 import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -43,7 +42,7 @@ export function writable(path: string): string[] {
   return ["--bind", path, path];
 }
 
-/** The folder is limited in size and disappears with the process. */
+/** The folder disappears with the process. */
 export function inMemory(path: string, bytes: number): string[] {
   return ["--size", String(bytes), "--tmpfs", path];
 }

@@ -1,6 +1,6 @@
 /**
- * bubblewrap gives each component's process its own namespaces, which contain only Node, its libraries, the component's
- * code and the installed packages, all read-only.
+ * bubblewrap gives each component's process namespaces that contain only Node, its libraries, the component's code and the
+ * installed packages, all read-only.
  */
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
@@ -35,7 +35,7 @@ const MOST_PROBES = 3;
 /** Programs are searched only in system folders, never in a user's. */
 const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
 
-/** `auto` uses the wall when it is available. Throws PD_SANDBOX_UNAVAILABLE when the wall is required but not available. */
+/** `auto` uses the wall when it is available. Throws PD_SANDBOX_UNAVAILABLE when a required wall is not. */
 export async function openEnclosure(use: SandboxUse, settings: WallSettings): Promise<Enclosure> {
   for (const folder of [settings.runFolder, settings.packagesFolder]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const withoutWall = (reason: string): Enclosure => {
@@ -71,8 +71,8 @@ function findProgram(name: string): string | undefined {
 type TriedWall = { readonly wall: Enclosure } | { readonly reason: string };
 
 /**
- * Returns the wall, or why it is not available. An attempt that was killed or timed out is repeated: it proves nothing,
- * and components must not lose the wall because of it. Throws PD_SANDBOX_UNAVAILABLE when no attempt finishes.
+ * Returns the wall, or why it is not available. An attempt that was killed or timed out proves nothing and is repeated, so
+ * that components do not lose the wall. Throws PD_SANDBOX_UNAVAILABLE when no attempt finishes.
  */
 export async function tryWall(bubblewrap: string, settings: WallSettings): Promise<TriedWall> {
   const wall = new Wall(bubblewrap, settings);
@@ -84,7 +84,7 @@ export async function tryWall(bubblewrap: string, settings: WallSettings): Promi
   });
 }
 
-/** Exit codes of bubblewrap when a signal killed the program inside. */
+/** bubblewrap's exit codes when a signal killed the program inside. */
 const KILLED_INSIDE: ReadonlyMap<number | null, NodeJS.Signals> = new Map([
   [128 + 9, "SIGKILL"],
   [128 + 15, "SIGTERM"],
@@ -111,7 +111,7 @@ function probeOnce(wall: Wall, { runFolder, memoryMb }: WallSettings): Promise<P
     child.once("exit", (code, signal) => {
       if (code === 0) resolve({ isKilled: false, reason: undefined });
       const killedBy = signal ?? KILLED_INSIDE.get(code);
-      // Another signal is a real failure, for example when the kernel forbids a system call.
+      // Any other signal is a real failure, such as a forbidden system call.
       if (killedBy !== "SIGKILL" && killedBy !== "SIGTERM") return;
       // A surviving part may hold the pipe, so `close` may never come.
       child.stderr?.destroy();
@@ -150,7 +150,7 @@ class Wall implements Enclosure {
     const { entry, packagesFolder } = this.#settings;
     const { path: programPath, readable: ownFiles } = program ?? { path: process.execPath, readable: [entry] };
     const mounts = [
-      // This mount must precede others under /tmp. Only Node's `fs` is redirected; other programs need a real `/tmp`.
+      // Must precede other mounts under /tmp. Only Node's `fs` is redirected; other programs need a real `/tmp`.
       ...(program === undefined ? [] : inMemory("/tmp", OWN_FOLDER_BYTES)),
       "--clearenv",
       ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
@@ -178,7 +178,7 @@ class Wall implements Enclosure {
     return { ...this.#start(start), cwd: "/", env: {} };
   }
 
-  /** Programs and native code need the folder to which `fs` redirects `/tmp`. When this server is under `/tmp`, only TMPDIR names it. */
+  /** Where `fs` redirects `/tmp`, for programs and native code. When this server is under `/tmp`, only TMPDIR names the folder. */
   #temporary(ownFolder: string | undefined): string[] {
     if (ownFolder === undefined) return [];
     const { entry, packagesFolder } = this.#settings;
@@ -199,7 +199,7 @@ class Wall implements Enclosure {
       "--chdir",
       folder,
     ];
-    // Tools that fetch packages use this machine's network. Programs that packages bring get the components' network.
+    // Tools that fetch packages use this machine's network. Programs in packages get the components' network.
     const network = allowsPrograms ? this.network : "open";
     const programPath = program?.path ?? process.execPath;
     const start = { programPath, words: programWords, mounts, allowsPrograms, limits: limits(TOOL_DATA_MB), filterFile: AFTER_OUTPUT, network };
@@ -241,7 +241,6 @@ interface WallStart extends WallKind {
   readonly words: readonly string[];
   readonly mounts: readonly string[];
   readonly limits: readonly string[];
-  /** File descriptor of the filter. */
   readonly filterFile: number;
 }
 
@@ -252,7 +251,7 @@ function filterName({ allowsPrograms, network }: WallKind): string {
 /** Packages ask for the name of their user. */
 const USERS = "component:x:65534:65534:component:/tmp:/usr/sbin/nologin\n";
 
-/** First descriptor after stdin, stdout and stderr. A component also has a channel. */
+/** The first descriptor after stdin, stdout and stderr. A component also has a channel. */
 const AFTER_OUTPUT = 3;
 const AFTER_THE_CHANNEL = 4;
 
@@ -275,7 +274,7 @@ function writeFilters(folder: string): Map<string, string> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const kinds = [false, true].flatMap((allowsPrograms) => (["open", "public"] as const).map((network) => ({ allowsPrograms, network })));
   for (const kind of kinds) {
-    // Browsers need local sockets. Without a network, the door is the only one within reach.
+    // Browsers need local sockets. Without a network, they can reach only the door.
     const allowsLocalSockets = kind.allowsPrograms || kind.network === "public";
     const program = seccompProgram(process.arch, { allowsPrograms: kind.allowsPrograms, allowsLocalSockets });
     if (program === undefined) continue;

@@ -3,7 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Api } from "../late-api.ts";
 import { type ApiSettings, apiRouter } from "./router.ts";
 
-/** `isLoopback` rejects requests for foreign hosts, as DNS rebinding would send them. */
+/** `isLoopback` rejects foreign hosts, as DNS rebinding sends them. */
 export function openApi(engine: Engine, { isLoopback, ...settings }: ApiSettings & { readonly isLoopback: boolean }): Api {
   const router = apiRouter(engine, settings);
   const listener = getRequestListener(router.fetch);

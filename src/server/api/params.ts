@@ -8,7 +8,7 @@ import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 
 const MOST_FORM_MEMBERS = 1000;
 const MAX_BODY = 20 * 1024 * 1024;
-/** Checking a body with a schema costs the main thread far more than storing it. */
+/** A schema check of a body costs the main thread far more than storing it. */
 const MOST_MEMBERS = 100_000;
 const MOST_PROBLEMS = 20;
 
@@ -17,7 +17,7 @@ export async function readGiven(context: Context): Promise<JsonObject> {
   return { ...context.req.query(), ...(await readBody(context)) };
 }
 
-/** Ignores unknown parameters. Throws PD_BAD_INPUT with all problems. */
+/** Ignores unknown parameters. Throws PD_BAD_INPUT. */
 export function checkParams<Schema extends z.ZodType>(schema: Schema, given: JsonObject): z.output<Schema> {
   const result = schema.safeParse(given, IN_WORDS);
   if (result.success) return result.data;
@@ -57,7 +57,7 @@ function tooComplex(): PdError {
   return new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${MOST_MEMBERS} members, or is nested deeper than ${LIMITS.depth}`);
 }
 
-/** Counts the bytes received, because content-length may be wrong or missing. */
+/** Counts received bytes: content-length may be wrong or missing. */
 async function readText(context: Context): Promise<string> {
   const tooLarge = (): PdError => new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${MAX_BODY} bytes`);
   if (Number(context.req.header("content-length") ?? 0) > MAX_BODY) throw tooLarge();
@@ -73,7 +73,7 @@ async function readText(context: Context): Promise<string> {
 
 const MAX_SEARCHED_BODY = 100_000;
 
-/** Finds the position where it is missing in the error: the end of the longest prefix that JSON may start with. */
+/** Some errors lack the position: it is the end of the longest prefix that JSON may start with. */
 function placeOf(error: unknown, body: string): string {
   if (/position \d+/.test(messageOf(error)) || body.length > MAX_SEARCHED_BODY) return "";
   let [good, bad] = [0, body.length];

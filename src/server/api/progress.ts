@@ -9,7 +9,7 @@ const ID = /^[\w-]{8,64}$/;
 
 const tellers = new WeakMap<Request, Progress>();
 
-/** Returns `undefined` when the request has no id. */
+/** Undefined for a request without an id. */
 export function progressOf({ req }: Context): Progress | undefined {
   return tellers.get(req.raw);
 }

@@ -9,7 +9,7 @@ export interface Caller {
   /** Undefined for the key of PD_HOME. */
   readonly name?: string;
   readonly isReadOnly: boolean;
-  /** Aborts when the key is revoked. Undefined for the key of PD_HOME, which cannot be revoked. */
+  /** The key was revoked. Undefined for the key of PD_HOME, which cannot be. */
   readonly revoked?: AbortSignal;
 }
 
@@ -19,14 +19,14 @@ export function noteCaller({ req }: Context, caller: Caller): void {
   callers.set(req.raw, caller);
 }
 
-/** Throws PD_UNAUTHORIZED without a key. */
+/** Throws PD_UNAUTHORIZED. */
 export function callerOf({ req }: Context): Caller {
   const caller = callers.get(req.raw);
   if (caller === undefined) throw new PdError("PD_UNAUTHORIZED", `Cannot ${req.method} ${req.path}: the API key is missing or wrong`);
   return caller;
 }
 
-/** Throws PD_READ_ONLY for a call or parameter that read-only keys may not use. */
+/** Throws PD_READ_ONLY. */
 export function checkRights(context: Context, { beyondReaders }: Pick<Call<CallAddress, z.ZodObject, undefined>, "beyondReaders">, params: object): void {
   const caller = callers.get(context.req.raw);
   if (caller?.isReadOnly !== true) return;

@@ -36,7 +36,7 @@ export function addressesOf({ address, also }: Pick<Route, "address" | "also">):
   });
 }
 
-/** Accepted by every call: names of record members, separated by commas. */
+/** Every call accepts these names of members, separated by commas. */
 const selection = z.object({ include: z.string().optional(), exclude: z.string().optional() });
 
 export function route<Called extends AnyCall>(call: Called, run: (given: Given<Called>) => Promise<AnswerOf<Called>> | AnswerOf<Called>): Route {
@@ -64,7 +64,7 @@ export function route<Called extends AnyCall>(call: Called, run: (given: Given<C
   };
 }
 
-/** Lists unknown parameters: `limt (did you mean limit?)`. */
+/** Such as `limt (did you mean limit?)`. */
 function ignoredNames(given: JsonObject, params: z.ZodObject): string {
   const known = [...Object.keys(params.shape), ...Object.keys(selection.shape)];
   const unknown = Object.keys(given).filter((name) => !known.includes(name));

@@ -43,7 +43,7 @@ export interface ApiSettings {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly peers: PeerRules;
-  /** Stops the server from sending messages to this TCP port until the returned function is called. */
+  /** The server sends no messages to this TCP port until the returned function is called. */
   readonly keepPort: (port: number) => () => void;
   readonly log: Log;
   readonly version: string;
@@ -54,7 +54,7 @@ export interface ApiSettings {
   readonly isReady: () => boolean;
   readonly pageFolder: string;
   readonly backup: BackupSettings;
-  /** Returns the number of secrets that could not be opened. */
+  /** Returns how many secrets could not be opened. */
   readonly rotateSecrets: () => Promise<number>;
 }
 
@@ -79,7 +79,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   app.get("/healthz", (context) => context.text("ok"));
   app.get("/readyz", (context) => (settings.isReady() ? context.text("ready") : context.text("not ready", 503)));
   mountPage(app, settings.pageFolder);
-  // Cached, because they need no key and take 20 ms to make.
+  // Cached: they need no key and take 20 ms to make.
   const [document, reference] = [once(() => openApiDocument(routes, { version, url: settings.url() })), once(() => referencePage(routes, version))];
   app.get("/v1/openapi.json", (context) => context.json(document()));
   app.get("/v1/reference", (context) => context.html(reference()));
@@ -142,7 +142,7 @@ function apiRoutes(engine: Engine, { clock, version, facts, board, debuggers, ro
   ];
 }
 
-/** Throws PD_UNAUTHORIZED for an unknown key. */
+/** Throws PD_UNAUTHORIZED. */
 async function callerBy(engine: Engine, apiKey: string, context: Context): Promise<Caller> {
   const key = (context.req.header("authorization") ?? "").replace(/^bearer /i, "");
   if (isSameKey(key, apiKey)) return { key, isReadOnly: false };
@@ -157,17 +157,17 @@ function isSameKey(given: string, wanted: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Rejects requests from pages of other sites. Browsers mark those, and programs send neither header. */
+/** Rejects requests from pages of other sites, which browsers mark. Programs send neither header. */
 function refuseForeign({ req }: Context): void {
   const [site, origin] = [req.header("sec-fetch-site"), req.header("origin")];
   const isOwn = origin === undefined || (URL.canParse(origin) && new URL(origin).host === req.header("host"));
-  // Links from other sites may open the page, which has no key at first.
+  // Links from other sites may open the page, which starts without a key.
   const isFine =
     site === undefined ? isOwn : site === "same-origin" || site === "none" || (req.method === "GET" && req.header("sec-fetch-mode") === "navigate");
   if (!isFine) throw new PdError("PD_FOREIGN_ORIGIN", `Cannot ${req.method} ${req.path} for a page of ${JSON.stringify(origin ?? site ?? "")}`);
 }
 
-/** Never contains a stack of the server. */
+/** The answer never contains a stack. */
 function answerError(context: Context, thrown: unknown, log: Log): Response {
   const error = toPdError(thrown);
   if (error.code === "PD_FAILED")

@@ -62,7 +62,6 @@ function memorySaved(shelves: Shelves): Pick<ComponentStore, SavedVerbs> {
   };
 }
 
-/** Throws PD_CONFLICT when another source has the slug, even one still being deployed. */
 function claimSlug({ sources }: Shelves, { id, slug }: DeployedComponent): void {
   const isTaken = [...sources.values()].some(({ source }) => source.slug === slug && source.id !== id);
   if (isTaken) throw new PdError("PD_CONFLICT", `Cannot use the slug "${slug}": another source has it`);
@@ -135,7 +134,6 @@ function noteVersion({ sources, invocations, runs }: Shelves, { id, version: num
   kept.versions = [noted, ...kept.versions.filter((known) => known !== before && stays(known))];
 }
 
-/** A timer with the same plan keeps its position, which may be further than the caller knows. */
 function isSamePlan({ nextAt: _one, ...left }: Timer, { nextAt: _other, ...right }: Timer): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }

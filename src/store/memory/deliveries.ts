@@ -117,7 +117,6 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
     async retryDelivery(id, now) {
       const kept = find(id);
       if (kept === undefined) return false;
-      // Allows at least one more attempt.
       kept.delivery = { ...kept.delivery, state: "pending", nextAt: now, attemptCount: Math.min(kept.delivery.attemptCount, MOST_ATTEMPTS - 1) };
       return true;
     },
@@ -131,7 +130,6 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
   };
 }
 
-/** A message that starts a run counts as delivered. */
 export function received(shelves: Shelves, listenerId: DeployedId, messageId: string): void {
   for (const kept of shelves.deliveries) {
     if (kept.delivery.listenerId !== listenerId || kept.delivery.messageId !== messageId) continue;

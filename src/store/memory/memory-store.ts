@@ -17,7 +17,7 @@ import { memoryRuns } from "./runs.ts";
 import type { KeptSource, Shelves } from "./shelves.ts";
 import { memoryWorkflows } from "./workflows.ts";
 
-/** For tests and trials. Stores that share shelves act as several hosts. */
+/** Stores that share shelves act as several hosts. */
 export function memoryStore(shelves: Shelves): Store {
   return {
     ...memoryComponents(shelves),
@@ -69,7 +69,6 @@ function memoryTimers(shelves: Shelves): TimerStore {
         ({ prop, schedule, anchorAt }) => prop === timer.prop && anchorAt === timer.anchorAt && isSameJson({ ...schedule }, { ...timer.schedule }),
       );
       const isMoved = stands === undefined ? instants.some((instant) => known(kept, instant) !== undefined) : stands.nextAt !== timer.nextAt;
-      // A repeated call whose first answer was lost: this invocation has claimed the instant already.
       if (isMoved) return instants.some((claim) => claim.state === "running" && known(kept, claim)?.invocationId === claim.invocationId);
       kept.instants.push(...instants.filter((instant) => known(kept, instant) === undefined));
       if (stands !== undefined) kept.timers = kept.timers.map((one) => (one === stands ? moved(stands, to) : one));

@@ -218,7 +218,6 @@ function memoryPostponed(shelves: Shelves): PostponedStore {
   };
 }
 
-/** Throws PD_NOT_STORED when the fence is stale. */
 function owned({ sources }: Shelves, id: DeployedId, fence: number): KeptSource {
   const kept = sources.get(id);
   if (kept === undefined || kept.fence !== fence) throw stale(id);

@@ -16,7 +16,6 @@ export function writeStep({ runs }: Shelves, { run, record, recording }: StepCom
   noteRun(kept, run);
 }
 
-/** A caller that has missed the end of a wait cannot set the run to `waiting`. */
 function noteRun(kept: KeptRun, { state: said, endedAt, failure, reason, wakes }: WorkflowRun): void {
   const state = said === "waiting" && wakes !== kept.run.wakes ? "running" : said;
   const ended = { ...(endedAt === undefined ? {} : { endedAt }), ...(failure === undefined ? {} : { failure }), ...(reason === undefined ? {} : { reason }) };

@@ -30,7 +30,7 @@ import { watchDamage } from "./file/watch-damage.ts";
 import { workflowReads } from "./tables/workflow-reads.ts";
 import { WriterClient, type WriterSettings } from "./writing/writer-client.ts";
 
-/** Reads and small writes run on this thread, other writes on the writer's thread. */
+/** Reads and small writes run on this thread, others on the writer's thread. */
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
   const { writer, maintenance, db } = await openWatched(settings);
   const readRows = readableRows(settings.onUnreadable);
@@ -108,7 +108,6 @@ interface Opened {
   readonly db: Database;
 }
 
-/** Throws PD_DATABASE_UNUSABLE or PD_NOT_STORED. */
 async function openWatched(settings: WriterSettings): Promise<Opened> {
   const { path, clock, signal, mustExist, onUnchecked } = settings;
   if (mustExist && !existsSync(path))
@@ -133,8 +132,8 @@ async function openWatched(settings: WriterSettings): Promise<Opened> {
 }
 
 /**
- * SQLite before 3.51.3 may damage a database when one connection checkpoints the log while another resets it (https://sqlite.org/wal.html, "The WAL-Reset
- * Bug"). With such a version only the writer's thread writes.
+ * SQLite before 3.51.3 may damage a database when one connection checkpoints the log while another resets it
+ * (https://sqlite.org/wal.html, "The WAL-Reset Bug"). Then only the writer's thread writes.
  */
 function openInline(path: string, clock: WriterSettings["clock"]): InlineWriter | undefined {
   const db = openForReading(path);

@@ -7,17 +7,17 @@ export interface DiskSpace {
   readonly totalBytes: number;
 }
 
-/** `freeBytes` excludes blocks reserved for root. */
+/** `freeBytes` excludes blocks of root. */
 export async function diskSpace(folder: string): Promise<DiskSpace> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** Returns 0 for a missing folder. Hard links count once. Files deleted during the walk are skipped. */
+/** 0 for a missing folder. Hard links count once. Files deleted during the walk are skipped. */
 export async function folderBytes(folder: string, seen = new Set<number>()): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(gone(() => []));
   let total = 0;
-  // Sequential, so that it does not slow down other disk reads.
+  // Sequential, to not slow down other disk reads.
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) total += await folderBytes(path, seen);

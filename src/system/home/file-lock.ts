@@ -2,10 +2,7 @@ import { openDatabase } from "../../database/database.ts";
 import type { Database } from "../../database/driver.ts";
 import { PdError, codeOf, isDiskProblem, messageOf } from "../../domain/errors.ts";
 
-/**
- * Returns undefined when another process holds the lock. The operating system releases the lock even when the process is killed.
- * Throws PD_HOME_UNUSABLE, PD_NOT_STORED, PD_FAILED.
- */
+/** Undefined when another process holds the lock. The system releases the lock of a killed process. Throws PD_HOME_UNUSABLE, PD_NOT_STORED, PD_FAILED. */
 export function holdLock(path: string): { release(): void } | undefined {
   let db: Database | undefined;
   try {

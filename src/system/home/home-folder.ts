@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { makeFolder } from "./make-folder.ts";
 
-/** Creates the folder if needed. Returns its real path. Throws PD_HOME_UNUSABLE. */
+/** Returns the real path. Throws PD_HOME_UNUSABLE. */
 export async function makeHome(path: string): Promise<string> {
   try {
     await makeFolder(path, 0o700);
@@ -13,7 +13,7 @@ export async function makeHome(path: string): Promise<string> {
   }
 }
 
-/** The home may contain other files too. */
+/** The home may contain other files. */
 const OWN_FILES = [
   "headwater.db",
   "headwater.db-wal",
@@ -29,7 +29,7 @@ const OWN_FILES = [
 ];
 const OWN_FOLDERS = ["packages", "registries", "run", "conformance", "filters", "npm-cache", "backups", "compiled"];
 
-/** Restricts existing and future files to the owner. Changes the umask of the process. Throws PD_HOME_UNUSABLE. */
+/** Restricts existing files, and future ones by the umask. Throws PD_HOME_UNUSABLE. */
 export async function keepPrivate(home: string): Promise<void> {
   process.umask(0o077);
   const modes: (readonly [string, number])[] = [

@@ -1,7 +1,7 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Creates parent folders too. Node's recursive mkdir loops forever where the system refuses new folders, as in /proc. */
+/** With parents. Node's recursive mkdir loops forever where the system refuses new folders, as in /proc. */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   if (await isFolder(path)) return;
   const above = dirname(path);

@@ -4,17 +4,14 @@ import { homedir } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { PdError } from "../../domain/errors.ts";
 
-/**
- * Only files in this folder may be sent to a server. Security: otherwise imports and links in someone else's code could name private files of the user,
- * such as `~/.ssh/id_rsa`.
- */
+/** Only files in this folder may be sent to a server. Security: imports and links in someone else's code could name private files, such as `~/.ssh/id_rsa`. */
 export class ProjectRoot {
   /** Real path. */
   readonly folder: string;
 
   /**
-   * Returns the root of the Git repository, else the nearest folder with a package.json, else the named folder. The user's home folder and those above
-   * it are never found by `.git` or package.json.
+   * The root of the Git repository, else the nearest folder with a package.json, else the named folder. The first two
+   * never find the user's home or a folder above it.
    */
   static async of(named: string): Promise<ProjectRoot> {
     const path = resolve(named);
@@ -34,7 +31,7 @@ export class ProjectRoot {
     this.folder = folder;
   }
 
-  /** Returns the real path. Throws PD_BAD_INPUT when it is outside the project or in `.git`. */
+  /** The real path. Throws PD_BAD_INPUT when it is outside the project or in `.git`. */
   async place(path: string): Promise<string> {
     return this.#checked(path, await realpath(path));
   }
@@ -46,7 +43,7 @@ export class ProjectRoot {
   #checked(path: string, place: string): string {
     const inside = relative(this.folder, place);
     const isOutside = inside === ".." || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
-    // Git settings may contain the password of the remote.
+    // Git's settings may contain the remote's password.
     if (!isOutside && !inside.split(sep).includes(".git")) return place;
     const what = place === resolve(path) ? path : `${path}, which is ${place}`;
     const reason = isOutside ? `is outside of the project ${this.folder}` : "belongs to Git";

@@ -6,12 +6,12 @@ import type { Log } from "../../ports/log.ts";
 
 const run = promisify(execFile);
 
-/** Does not reject: logs a failure. */
+/** Logs a failure instead of throwing. */
 export async function removeFolder(path: string, log: Log): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch {
-    // Deep folders exceed the system's path length in Node, but not in `rm`, which changes into each folder.
+    // Deep folders exceed the path length for Node, but `rm` changes into each folder.
     await run("rm", ["-rf", "--", path], { timeout: 30_000 }).catch((error: unknown) =>
       log.error("an unused folder cannot be removed", { path, reason: messageOf(error) }),
     );

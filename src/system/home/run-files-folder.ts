@@ -5,16 +5,16 @@ import { type RunId, isRunId } from "../../domain/ids.ts";
 import { RUN_FILES, type RunFile } from "../../domain/run/run-files.ts";
 import type { FilePart, RunFiles } from "../../ports/run-files.ts";
 
-/** Includes folders, with size 0. */
+/** Folders have size 0. */
 interface Taken {
   readonly sizes: Map<string, number>;
   bytes: number;
 }
 
-/** Files are in `<run>/files`, incomplete ones in `<run>/parts`. Only this server writes there, so the folder contains no links. */
+/** Files are in `<run>/files`, incomplete ones in `<run>/parts`. Only this server writes there, so there are no links. */
 export class RunFilesFolder implements RunFiles {
   readonly #root: string;
-  /** In memory, because every step asks and most runs have no files. */
+  /** Every step asks, and most runs have no files. */
   #runs: Promise<Set<RunId>> | undefined;
   readonly #taken = new Map<RunId, Promise<Taken>>();
 

@@ -10,11 +10,11 @@ export interface ServerRecord {
   readonly endpoint_url: string;
   readonly started_at_ms: number;
   readonly version: string;
-  /** True when a command started the server. Otherwise its user or a supervisor may restart it. */
+  /** A command started the server. Otherwise its user or a supervisor may restart it. */
   readonly in_background?: boolean;
 }
 
-/** Returns undefined when the record is missing or invalid. */
+/** Undefined for a missing or invalid record. */
 export function readServerRecord(home: string): ServerRecord | undefined {
   const record = parseJson(readNowIfThere(join(home, "server.json")) ?? "");
   if (!isRecord(record) || typeof record["pid"] !== "number" || typeof record["api_url"] !== "string") return undefined;

@@ -10,8 +10,8 @@ export function readIfThere(path: string): Promise<string | undefined> {
 const MOST_READS = 5;
 
 /**
- * Retries when the file changes during the read: a file that grows would be cut at its old length, which may still be valid code. Throws for pipes and
- * devices, which may never end.
+ * Retries when the file changes during the read: a growing file would be cut, and the cut text may be valid code. Throws
+ * for pipes and devices, which may never end.
  */
 export async function readStable(path: string): Promise<string> {
   for (let reads = 1; ; reads++) {
@@ -39,7 +39,7 @@ export function readStableIfThere(path: string): Promise<string | undefined> {
   return unlessMissing(readStable(path));
 }
 
-/** Faster for small files, but blocks the process and does not retry. */
+/** Fast for small files, but blocks and does not retry. */
 export function readNow(path: string): string {
   const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
@@ -72,12 +72,12 @@ function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
-/** Misses only a save in place that keeps the length within one tick of the file system's clock. */
+/** Misses only a save in place of the same length within one tick of the file system's clock. */
 function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
-/** For untrusted folders. Returns undefined for a missing file. Throws for links, pipes, devices and files larger than `mostBytes`. */
+/** For untrusted folders. Undefined for a missing file. Throws for links, pipes, devices and files above `mostBytes`. */
 export async function readPlainFile(path: string, mostBytes: number): Promise<string | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const handle = await open(path, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0)).catch((error: unknown) => {

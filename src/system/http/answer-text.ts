@@ -1,9 +1,9 @@
 import type { Answer } from "./http-client.ts";
 
-/** Chosen: a server of this kind has the whole body when it answers, so only the network takes time. */
+/** Chosen: such a server has the whole body when it answers, so only the network takes time. */
 const BODY_WITHIN_MS = 300_000;
 
-/** Reads the body of an answer as text. Throws when it has more bytes than `mostBytes`, or does not end within `withinMs`. */
+/** Throws when the body has more bytes than `mostBytes`, or takes longer than `withinMs`. */
 export async function textOf({ body }: Pick<Answer, "body">, mostBytes: number, withinMs = BODY_WITHIN_MS): Promise<string> {
   const reader = body?.getReader();
   if (reader === undefined) return "";

@@ -1,4 +1,3 @@
-/** The HTTP client of the command, the typed client and the server. It is undici's fetch. */
 import { setMaxListeners } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Agent } from "undici";
@@ -9,15 +8,15 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | null;
-  /** For the whole answer, in ms. Omitted when the answer may take any time. */
+  /** For the whole answer, in ms. Omitted: no timeout. */
   readonly timeoutMs?: number;
-  /** Until the headers of the answer arrive, in ms. Omitted when that may take any time. */
+  /** Until the answer's headers, in ms. Omitted: no timeout. */
   readonly headTimeoutMs?: number;
-  /** With `manual`, a redirect is the answer. The default is `follow` for GET and `manual` for other methods. */
+  /** `manual` returns the redirect. Default: `follow` for GET, else `manual`. */
   readonly redirect?: "follow" | "manual";
 }
 
-/** The members of the web's `Response` that callers use. */
+/** The part of the web's `Response` that callers use. */
 export interface Answer {
   readonly ok: boolean;
   readonly status: number;
@@ -32,10 +31,10 @@ interface AnswerBody extends AsyncIterable<Uint8Array> {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** Without timeouts of undici: hooks, installs and runs may take longer, and callers set limits. */
+/** Without undici's timeouts: hooks, installs and runs may take longer, and callers set limits. */
 let agent: Agent | undefined;
 
-/** Rejects with the network's reason, or with CutOff. A GET is sent once more when its connection was closed before it answered. */
+/** Rejects with the network's reason, or with CutOff. Retries a GET once when its connection closed before the answer. */
 export async function sendRequest(url: string | URL, sending: Sending = {}): Promise<Answer> {
   const { timeoutMs, headTimeoutMs, signal, headers, method = "GET", redirect = method === "GET" ? "follow" : "manual", ...rest } = sending;
   const { Agent: UndiciAgent, fetch } = await import("./undici.ts");
@@ -46,7 +45,7 @@ export async function sendRequest(url: string | URL, sending: Sending = {}): Pro
   const cutAfter = (ms: number | undefined): NodeJS.Timeout | undefined => {
     if (ms === undefined) return undefined;
     const late = (): void => {
-      // A signal that lives long, such as the server's stop, must not collect listeners.
+      // Long-lived signals, such as the server's stop, must not collect listeners.
       forget();
       cut.abort(new CutOff(`no answer within ${ms / 1000} s`));
     };
@@ -55,7 +54,6 @@ export async function sendRequest(url: string | URL, sending: Sending = {}): Pro
   const [whole, head] = [cutAfter(timeoutMs), cutAfter(headTimeoutMs)];
   if (signal?.aborted === true) stop();
   else if (signal !== null && signal !== undefined) {
-    // Many requests may share one signal.
     setMaxListeners(0, signal);
     signal.addEventListener("abort", stop, { once: true });
   }
@@ -72,31 +70,31 @@ export async function sendRequest(url: string | URL, sending: Sending = {}): Pro
   }
 }
 
-/** The request was aborted, or its time was over, before the whole answer had come. */
+/** The request was aborted or timed out before the whole answer had come. */
 export class CutOff extends Error {
   override readonly name = "CutOff";
   readonly code = "ETIMEDOUT";
 }
 
-/** `fetch` wraps the network's error as the cause of a TypeError, with one error per address that was tried. */
+/** `fetch` throws a TypeError, with the network's error as its cause or one error per tried address. */
 function reasonOf(error: unknown): unknown {
   if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return error;
   const [first]: readonly unknown[] = error.cause instanceof AggregateError ? error.cause.errors : [];
   return first ?? error.cause;
 }
 
-/** The server closed a connection that was kept open, just when a request was sent on it. */
+/** The server closed a kept connection just when a request was sent on it. */
 function isHangup(error: unknown): boolean {
   const code = codeOf(error);
   return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
 }
 
-/** Rejects when the signal aborts. */
+/** Rejects on abort. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return wait(ms, undefined, { signal });
 }
 
-/** Calls back when `heard` was not called for `ms`. The process may end before. */
+/** Calls back when `heard` was not called for `ms`. Does not keep the process running. */
 export class Silence {
   readonly #timer: NodeJS.Timeout;
 

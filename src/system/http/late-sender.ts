@@ -1,7 +1,7 @@
 import type { Sender } from "../../ports/sender.ts";
 import type { WebhookSenderSettings } from "./webhook-sender.ts";
 
-/** Loads the sender for the first message, because many servers send none. */
+/** Loaded late: many servers send no messages. */
 export function lateSender(settings: WebhookSenderSettings): Sender {
   let loaded: Sender | undefined;
   const load = async (): Promise<Sender> => (loaded ??= (await import("./webhook-sender.ts")).webhookSender(settings));

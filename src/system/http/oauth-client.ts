@@ -8,7 +8,7 @@ import { textOf } from "./answer-text.ts";
 import { sendRequest } from "./http-client.ts";
 
 const TIMEOUT_MS = 30_000;
-/** Limit for a decompressed answer. */
+/** Limit after decompression. */
 const MOST_BYTES = 2 ** 16;
 
 export const oauthServer: OAuthServer = {
@@ -78,7 +78,7 @@ function authOf({ secret, hasBasicAuth }: OAuthClient): oauth.ClientAuth {
   return hasBasicAuth === true ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
 }
 
-/** `iss` cannot be checked without server metadata. State and PKCE verifier are checked. */
+/** `iss` cannot be checked without server metadata. State and PKCE are. */
 function withoutIssuer(callback: string): URLSearchParams {
   const { searchParams } = new URL(callback);
   searchParams.delete("iss");
@@ -94,7 +94,7 @@ function optionsFor({ tokenUrl, tokenMember }: OAuthClient, signal: AbortSignal)
   };
 }
 
-/** Converts to the format of RFC 6749 §5.1. Some providers nest tokens, answer errors with status 200, or answer with a form. */
+/** Converts to RFC 6749 §5.1. Some providers nest tokens, answer errors with status 200, or answer with a form. */
 async function send(
   url: string,
   init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>,
@@ -131,7 +131,7 @@ async function answered(request: () => Promise<Response>): Promise<TokenAnswer> 
   }
 }
 
-/** Ten years, in seconds. A huge lifetime has no valid expiry date. */
+/** Ten years, in seconds. Beyond some lifetime, the expiry is no valid date. */
 const LONGEST_LIFE = 3650 * 86_400;
 
 function tokensOf(said: JsonObject, accessToken: string): GrantedTokens {

@@ -6,7 +6,7 @@ export interface ConnectionEnds {
   readonly localAddress?: string | undefined;
 }
 
-/** TCP ports that only the server's owner may use: the API and open debuggers, but not endpoints. */
+/** Only the server's owner may use these TCP ports: the API and open debuggers, but not endpoints. */
 export class OwnPorts {
   readonly #ports = new Set<number>();
 
@@ -16,7 +16,7 @@ export class OwnPorts {
   }
 
   isOtherEndOf({ remoteAddress, remotePort = 0, localAddress }: ConnectionEnds): boolean {
-    // A connection from a machine to itself has the same address at both ends.
+    // Both ends of a machine's connection to itself have the same address.
     return this.#ports.has(remotePort) && (remoteAddress === localAddress || isLoopbackAddress(remoteAddress));
   }
 }

@@ -27,14 +27,14 @@ function privateAddresses(): BlockList {
   return list;
 }
 
-/** True for all addresses that are not reachable over the internet. */
+/** Also true for other addresses that the internet does not reach. */
 export function isPrivateAddress(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   const plain = mapped ?? address;
   return PRIVATE.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
 }
 
-/** Fails with PD_PRIVATE_ADDRESS when `refusal` returns a reason for any address. */
+/** Fails with PD_PRIVATE_ADDRESS when `refusal` returns a reason. */
 export function guardedLookup(refusal: (address: string) => string | undefined): LookupFunction {
   return (hostname, options, callback) => {
     lookUp(hostname, { ...options, all: true }, (error, addresses) => {

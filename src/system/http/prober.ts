@@ -20,7 +20,7 @@ export function prober(userAgent: string): Prober {
   };
 }
 
-/** Security: errors other than network errors may quote credentials. */
+/** Security: other errors may quote credentials. */
 function reasonOf(error: unknown): string {
   const isOfNetwork =
     error instanceof CutOff || /^(E[A-Z]+|CERT_\w+|ERR_TLS_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|UND_ERR_(SOCKET|\w+_TIMEOUT))$/.test(codeOf(error) ?? "");

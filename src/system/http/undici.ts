@@ -1,2 +1,2 @@
-/** Loaded for the first outgoing request. A separate file, so that the bundle contains its names. */
+/** A separate file, so that the bundle contains undici's names. */
 export { Agent, fetch } from "undici";

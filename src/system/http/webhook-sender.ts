@@ -23,9 +23,9 @@ export interface WebhookSenderSettings {
   readonly answerWithinMs?: number;
 }
 
-/** Follows Standard Webhooks. Each secret signs `id.timestamp.body`. */
+/** Standard Webhooks: each secret signs `id.timestamp.body`. */
 export function webhookSender({ clock, allowsPrivate, userAgent, ownPorts, answerWithinMs = ANSWER_WITHIN_MS }: WebhookSenderSettings): Sender {
-  // Security: the agent checks each connection, because a name may later resolve to another address. It does not follow redirects.
+  // Security: checks each connection, because a name may later resolve to another address. Does not follow redirects.
   const agent = new Agent({
     // `Answer` has its own timeout.
     headersTimeout: 0,
@@ -51,7 +51,7 @@ export function webhookSender({ clock, allowsPrivate, userAgent, ownPorts, answe
   };
 }
 
-/** Checks after connecting, because only then the actual address is known. */
+/** The actual address is known only after connecting. */
 function connectorBeside(ownPorts: WebhookSenderSettings["ownPorts"], options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options);
   return (target, callback) =>
@@ -103,7 +103,7 @@ interface Signing {
   readonly timestamp: number;
 }
 
-/** Returns alternating names and values, which is faster than an object. */
+/** Alternating names and values are faster than an object. */
 function headersOf({ id, payload, secrets, emitterId, eventName }: OutgoingMessage, { keyOf, userAgent, timestamp }: Signing): string[] {
   const text = `${id}.${timestamp}.${payload}`;
   return [
@@ -135,7 +135,7 @@ function answersUnderWay(withinMs: number): (signal: AbortSignal) => AnswersUnde
   };
 }
 
-/** Pending answers of one signal. All have the same timeout, so the oldest expires first and one timer serves all. */
+/** All answers have the same timeout, so the oldest expires first and one timer serves all. */
 class AnswersUnderWay {
   readonly #signal: AbortSignal;
   readonly #withinMs: number;
@@ -184,7 +184,7 @@ interface Head {
   readonly retryAfter: string | string[] | undefined;
 }
 
-/** Keeps the status and the first KEPT_ANSWER_BYTES of the body, and aborts the rest. */
+/** Keeps the status and the first KEPT_ANSWER_BYTES of the body. */
 class Answer implements Dispatcher.DispatchHandler {
   /** Monotonic. */
   readonly beganAt = performance.now();
@@ -192,7 +192,7 @@ class Answer implements Dispatcher.DispatchHandler {
   readonly #clock: Clock;
   readonly #underWay: AnswersUnderWay;
   #end: ((result: SendResult) => void) | undefined;
-  /** Once set, the message counts as answered even when the body fails. */
+  /** The message then counts as answered, even when the body fails. */
   #head: Head | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #text: Buffer = NOTHING;
@@ -254,7 +254,7 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Returns ms, or undefined when invalid or past. */
+/** Returns ms. Undefined when invalid or past. */
 function readRetryAfter(header: string | string[], now: number): number | undefined {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined) return undefined;
@@ -267,7 +267,7 @@ function reasonOf(error: unknown): string {
   return `${code === undefined ? "" : `${code}: `}${messageOf(error)}`;
 }
 
-/** A host that is an IP address never reaches the guarded lookup. */
+/** An IP address as host never reaches the guarded lookup. */
 function literalProblem({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? undefined : refusal(host);

@@ -7,7 +7,7 @@ export type KeyRing = readonly { readonly id: string; readonly key: Buffer }[];
 
 export interface KeyPlace {
   readonly name: "keyring" | "file" | "environment";
-  /** Replaces the stored keys atomically. Throws PD_BAD_INPUT for a new key when the environment gives the keys. */
+  /** Atomic. Throws PD_BAD_INPUT for a new key when the environment gives the keys. */
   keep(ring: KeyRing): Promise<void>;
 }
 
@@ -16,11 +16,11 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const PREFIX = "sealed:1:";
 
-/** AES-256-GCM with a random nonce. The place is authenticated too. Format: `sealed:1:<key id>:<nonce, text, tag>`. */
+/** AES-256-GCM with a random nonce, authenticating the place too. Format: `sealed:1:<key id>:<nonce, text, tag>`. */
 export class AesVault implements Vault {
   readonly #place: KeyPlace;
   #ring: KeyRing;
-  /** No longer stored, but needed for texts that were read earlier and are opened on use. */
+  /** Not stored, but needed for texts that were read before and are opened on use. */
   #forgotten: KeyRing = [];
 
   constructor(ring: KeyRing, place: KeyPlace) {

@@ -9,7 +9,6 @@ import type { Keyring } from "./os-keyring.ts";
 import { readIfThere, writeDurably } from "../home/whole-files.ts";
 
 export interface HomeKeysSettings {
-  /** Path of the key file. */
   readonly path: string;
   readonly keyring: Keyring;
   readonly log: Log;
@@ -17,11 +16,11 @@ export interface HomeKeysSettings {
 
 interface Entry {
   readonly name: string;
-  /** False in a copy of the home, which must not change or remove the entry. */
+  /** False in a copy of the home, which must not touch the entry. */
   readonly isOwn: boolean;
 }
 
-/** Keys of a home, in a file or in the keyring. With the keyring, the file contains the name of the entry. */
+/** In a file, or in the keyring. The file then contains the entry's name. */
 export class HomeKeys {
   readonly #settings: HomeKeysSettings;
   #entry: Entry | undefined;
@@ -60,20 +59,20 @@ export class HomeKeys {
     return this.#entry === undefined ? "file" : "keyring";
   }
 
-  /** Replaces the stored keys and removes them from the keyring. */
+  /** Also removes the keys from the keyring. */
   async keepInFile(ring: KeyRing): Promise<void> {
     await writeDurably(this.#settings.path, fileText({ keys: textsOf(ring) }));
     await this.#leaveKeyring();
   }
 
-  /** Replaces the stored keys. When it throws PD_KEYRING_UNUSABLE, the previous keys are still stored. */
+  /** Keeps the previous keys when it throws PD_KEYRING_UNUSABLE. */
   async keepInKeyring(ring: KeyRing): Promise<void> {
     const { path, keyring } = this.#settings;
     const home = dirname(path);
     const text = fileText({ keys: textsOf(ring) });
     const entry = this.#entry?.isOwn === true ? this.#entry : { name: `${home} ${randomBytes(4).toString("hex")}`, isOwn: true };
     const isNew = entry !== this.#entry;
-    // The file names the entry first, so that a crash cannot leave an unknown entry in the keyring.
+    // First in the file, so that a crash leaves no unknown entry in the keyring.
     if (isNew && this.#entry === undefined && this.found.length > 0)
       await writeDurably(path, fileText({ keys: textsOf(this.found), keyring: entry.name, home }));
     try {
@@ -81,7 +80,7 @@ export class HomeKeys {
       if ((await keyring.read(entry.name)) !== text)
         throw new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it does not return what was stored");
     } catch (error) {
-      // A timed-out write may still succeed once the user unlocks the keyring. This removal runs after it.
+      // A timed-out write may still succeed once the user unlocks the keyring. This removal follows it.
       if (isNew) void keyring.remove(entry.name).catch(() => {});
       throw error;
     }
@@ -89,7 +88,7 @@ export class HomeKeys {
     this.#entry = entry;
   }
 
-  /** Deletes all stored keys. Call only when nothing is sealed with them. */
+  /** Call only when nothing is sealed with the keys. */
   async forget(): Promise<void> {
     await rm(this.#settings.path, { force: true });
     await this.#leaveKeyring();

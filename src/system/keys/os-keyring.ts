@@ -3,12 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AsyncEntry } from "@napi-rs/keyring";
 import { PdError, messageOf } from "../../domain/errors.ts";
 
-/** Calls take effect in order. Each may throw PD_KEYRING_UNUSABLE. */
+/** Calls run in order. Each may throw PD_KEYRING_UNUSABLE. */
 export interface Keyring {
-  /** Returns undefined for a missing entry. A locked keyring may too. */
+  /** Undefined for a missing entry, and for some locked keyrings. */
   read(name: string): Promise<string | undefined>;
   write(name: string, text: string): Promise<void>;
-  /** Ignores a missing entry. */
   remove(name: string): Promise<void>;
 }
 
@@ -22,7 +21,7 @@ export const osKeyring: Keyring = {
   remove: (name) => inTime(name, async (entry) => void (await entry.deleteCredential())),
 };
 
-/** A call that timed out keeps running, and later calls must not overtake it. */
+/** A timed-out call keeps running, and later calls must not overtake it. */
 let last: Promise<unknown> = Promise.resolve();
 
 async function inTime<Answer>(name: string, question: (entry: AsyncEntry) => Promise<Answer>): Promise<Answer> {
@@ -42,7 +41,7 @@ async function inTime<Answer>(name: string, question: (entry: AsyncEntry) => Pro
   }
 }
 
-/** Without `store`, the library falls back to the kernel keyring on Linux, which loses its entries on reboot. */
+/** Without `store`, Linux may use the kernel keyring, which loses its entries on reboot. */
 async function ask<Answer>(name: string, question: (entry: AsyncEntry) => Promise<Answer>): Promise<Answer> {
   const { AsyncEntry: Entry }: { AsyncEntry: typeof AsyncEntry } = createRequire(import.meta.url)("@napi-rs/keyring");
   return question(new Entry(SERVICE, name, { linux: { store: "secret-service" } }));

@@ -12,13 +12,13 @@ export interface SecretKeySettings {
   readonly log: Log;
   readonly use: KeyringUse;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Ids of keys that stored secrets are sealed with. */
+  /** Ids of the keys that sealed the stored secrets. */
   readonly inUse: ReadonlySet<string>;
 }
 
 /**
- * The key comes from PD_SECRET_KEY, the keyring or `keyFile`, else it is created. PD_SECRET_KEY_OLD only opens older secrets. Throws PD_SECRET_KEY_WRONG
- * when a key is missing or unreadable, and PD_KEYRING_UNUSABLE.
+ * Reads PD_SECRET_KEY, the keyring or `keyFile`, else creates a key. PD_SECRET_KEY_OLD only opens older secrets. Throws
+ * PD_SECRET_KEY_WRONG for a missing or unreadable key, and PD_KEYRING_UNUSABLE.
  */
 export async function openVault({ keyFile, keyring, log, use, environment, inUse }: SecretKeySettings): Promise<AesVault> {
   const given = givenKey("PD_SECRET_KEY", environment["PD_SECRET_KEY"] ?? "");
@@ -66,7 +66,7 @@ async function keepSomewhere(ring: KeyRing, kept: HomeKeys): Promise<void> {
   try {
     await kept.keepInKeyring(ring);
   } catch (error) {
-    // Headless machines usually have no keyring.
+    // Headless machines often have no keyring.
     if (!isUnusable(error)) throw error;
     await kept.keepInFile(ring);
   }

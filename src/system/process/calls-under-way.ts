@@ -2,7 +2,6 @@ import { PdError } from "../../domain/errors.ts";
 
 type Ask = (url: string, call: RequestInit) => Promise<Response>;
 
-/** API calls from within this process. */
 export class CallsUnderWay {
   readonly #ask: Ask;
   readonly #running = new Set<Promise<unknown>>();
@@ -24,7 +23,7 @@ export class CallsUnderWay {
     }
   }
 
-  /** Resolves when all calls in flight have settled, or after `graceMs`. */
+  /** Resolves when all calls have settled, or after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     const late = new AbortController();

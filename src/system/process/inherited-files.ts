@@ -4,7 +4,7 @@ import { basename } from "node:path";
 const O_CLOEXEC = 0o2000000;
 const FIRST_OF_OTHERS = 3;
 
-/** Closes files inherited from the parent process, such as locks, so that child processes do not inherit them. Linux only. */
+/** Child processes would inherit these files, such as locks, of the parent process. Linux only. */
 export function closeInheritedFiles(): void {
   if (process.platform !== "linux") return;
   for (const name of readdirSync("/proc/self/fd")) {
@@ -24,7 +24,7 @@ function isInheritable(fd: number): boolean {
   }
 }
 
-/** V8 opens its profile files (`--prof`) without O_CLOEXEC. If one were closed, V8 would write into the next file with the same descriptor. */
+/** V8 opens its profile files (`--prof`) without O_CLOEXEC, and would write into the next file with the same descriptor. */
 function isOfThisProcess(fd: number): boolean {
   const name = basename(readlinkSync(`/proc/self/fd/${fd}`));
   return /^(perf|jit|isolate)/.test(name) && name.split(/\D+/).includes(String(process.pid));

@@ -12,9 +12,9 @@ export interface Totals {
 type Run = Parameters<Meter["ran"]>[0];
 type Attempt = Parameters<Meter["attempted"]>[0];
 
-/** Metrics in the Prometheus text format. The library for process metrics is loaded on first use. */
+/** In the Prometheus text format. The library for process metrics is loaded late. */
 export class Metrics implements Meter {
-  /** Trigger to outcome to count. */
+  /** Trigger → outcome → count. */
   readonly #runs = new Map<string, Map<string, number>>();
   readonly #attempts = new Map<string, number>();
   readonly #runSeconds = new Histogram();
@@ -93,7 +93,7 @@ interface Gauge {
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 300];
 
 class Histogram {
-  /** Not cumulative. The last counts values above the largest bound. */
+  /** Not cumulative. The last one is above the largest bound. */
   readonly #counts = Array.from({ length: BUCKETS.length + 1 }, () => 0);
   #sum = 0;
 
@@ -119,7 +119,7 @@ function figure(name: string, help: string, { kind, lines }: { kind: "counter" |
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...lines, ""].join("\n");
 }
 
-/** Label values must not need escaping. */
+/** Label values must need no escaping. */
 function line(name: string, labels: Readonly<Record<string, string>>, value: number): string {
   const told = Object.entries(labels).map(([label, text]) => `${label}="${text}"`);
   return `${name}${told.length === 0 ? "" : `{${told.join(",")}}`} ${value}`;

@@ -2,23 +2,19 @@ import { performance } from "node:perf_hooks";
 import v8 from "node:v8";
 import vm from "node:vm";
 
-/** As they are before a component's process loses them. */
+/** Taken before a component's process loses them. */
 const { setFlagsFromString } = v8;
 const { runInNewContext } = vm;
 
-/** How often it is looked at. */
 const LOOK_MS = 10_000;
-/** A server looks for the first time after so long: its start allocates much that it does not need afterwards. */
+/** First check of a server, whose start allocates much that it does not need later. */
 export const AFTER_START_MS = 1500;
-/** Share of that time in which the thread may have been busy. */
+/** The thread may have been busy for this share. */
 const QUIET = 0.05;
 /** Less is not worth a collection. */
 const WORTH_BYTES = 8 * 2 ** 20;
 
-/**
- * Frees unused memory of this thread's heap once there is little to do. V8 collects only during allocations, so it would
- * keep that memory after a load. Takes tens of milliseconds, at most once for each 8 MB of growth.
- */
+/** V8 collects only during allocations, so it would keep a load's memory. Takes tens of milliseconds, at most once for each 8 MB of growth. */
 export function collectWhenQuiet({ lookMs = LOOK_MS, firstLookMs = lookMs }: { readonly lookMs?: number; readonly firstLookMs?: number } = {}): void {
   let collect: (() => void) | undefined;
   let [before, kept] = [performance.eventLoopUtilization(), 0];
@@ -27,7 +23,7 @@ export function collectWhenQuiet({ lookMs = LOOK_MS, firstLookMs = lookMs }: { r
     before = performance.eventLoopUtilization();
     if (utilization > QUIET || process.memoryUsage().heapTotal < kept + WORTH_BYTES) return;
     collect ??= collector();
-    // The first one shrinks what new objects are made in, the second gives that back.
+    // The first call shrinks the space for new objects, the second returns it.
     collect();
     collect();
     kept = process.memoryUsage().heapTotal;
@@ -37,7 +33,7 @@ export function collectWhenQuiet({ lookMs = LOOK_MS, firstLookMs = lookMs }: { r
   setInterval(look, lookMs).unref();
 }
 
-/** V8's own, which new contexts have while a flag is set. */
+/** V8's own: new contexts have it while a flag is set. */
 function collector(): () => void {
   setFlagsFromString("--expose-gc");
   const gc: unknown = runInNewContext("gc");

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { PdError, codeOf } from "../../domain/errors.ts";
 
-/** Characters. The end says why a command failed. */
+/** Characters. The reason of a failure is at the end. */
 const KEPT_OUTPUT = 1_000_000;
-/** Chosen. Time to read remaining output after the exit. */
+/** Chosen: for remaining output after the exit. */
 const LAST_OUTPUT_MS = 500;
 
 export interface CommandSettings {
@@ -19,13 +19,13 @@ export interface CommandSettings {
 export interface CommandResult {
   /** 1 when a signal ended the command. */
   readonly code: number;
-  /** The end of stdout and stderr. */
   readonly output: string;
 }
 
 /**
- * Background processes do not delay the result: those in the command's process group are killed when it exits, and the output of others is not read.
- * Rejects with PD_STOPPING when the signal aborts, and with PD_COMMAND_FAILED when the command cannot start or times out.
+ * Background processes do not delay the result: on exit, those in the command's process group are killed, and output of
+ * others is not read. Rejects with PD_STOPPING on abort, and with PD_COMMAND_FAILED when the command cannot start or times
+ * out.
  */
 export function runCommand(command: string, words: readonly string[], { folder, signal, timeoutMs, env, files = [] }: CommandSettings): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ function killGroup(pid: number, isWindows: boolean): void {
   try {
     process.kill(isWindows ? pid : -pid, "SIGKILL");
   } catch (error) {
-    // Some systems report EPERM for a group that has ended.
+    // Some systems report EPERM for an ended group.
     if (codeOf(error) !== "ESRCH" && codeOf(error) !== "EPERM") throw error;
   }
 }

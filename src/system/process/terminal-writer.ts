@@ -2,11 +2,11 @@ import { write } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf } from "../../domain/errors.ts";
 
-/** Texts queued for a terminal that is stopped, as after Ctrl-S. */
+/** Queued texts while the terminal is stopped, as after Ctrl-S. */
 const MOST_WAITING = 1000;
 const FULL_MS = 50;
 
-/** Does not block the process while the terminal is full, as Node's stream does. Reports how many texts it dropped. */
+/** Node's stream blocks the process while the terminal is full. This does not, and reports how many texts it dropped. */
 export class TerminalWriter {
   readonly #fd: number;
   #waiting: string[] = [];
@@ -45,7 +45,7 @@ export class TerminalWriter {
   }
 }
 
-/** Returns the bytes written: 0 when the terminal is full, undefined when it is gone. */
+/** Bytes written: 0 for a full terminal, undefined when it is gone. */
 function writeSome(fd: number, bytes: Buffer): Promise<number | undefined> {
   return new Promise((resolve) => {
     write(fd, bytes, (error, taken) => resolve(error === null ? taken : codeOf(error) === "EAGAIN" ? 0 : undefined));

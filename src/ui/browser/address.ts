@@ -1,7 +1,7 @@
 import { useCallback } from "preact/hooks";
 import { useLocation, useSearch } from "wouter-preact";
 
-/** A query parameter as state. `""` removes it. */
+/** `""` removes the parameter. */
 export function useQuery(name: string): [string, (value: string) => void] {
   const search = useSearch();
   const [path, navigate] = useLocation();

@@ -16,7 +16,6 @@ export function sendRequest(url: string, { timeoutMs, headTimeoutMs: _head, sign
   return fetch(url, { ...rest, headers: { ...headers }, credentials: "omit", cache: "no-store", signal: limits.length === 0 ? null : AbortSignal.any(limits) });
 }
 
-/** Rejects when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -32,7 +31,6 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Calls back when `heard` was not called for `ms`. */
 export class Silence {
   readonly #ms: number;
   readonly #onSilence: () => void;

@@ -1,4 +1,4 @@
-/** Also works without TLS, where browsers have no clipboard API. */
+/** Browsers have no clipboard API without TLS. */
 export async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");

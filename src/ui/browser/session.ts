@@ -9,16 +9,17 @@ export interface Session {
   readonly isReadOnly: boolean;
   readonly keyName: string | undefined;
   readonly version: string;
-  /** All sources, requested early because most visits start with their list. Only the first call returns them. */
+  /** All sources, requested early because most visits start with them. Only the first call returns them. */
   readonly takeSources: () => Promise<readonly Source[]> | undefined;
 }
 
 /**
- * Opens the page with the key of this tab, or with a key or a ticket from the fragment of a link. Fragments are not sent to servers.
+ * With this tab's key, or a key or ticket from a link's fragment, which browsers do not send.
  *
- * A key from a link is stored after the server has accepted it. The user is asked before it replaces another key, because any site can link here.
+ * A key from a link is stored once the server has accepted it. The user confirms before it replaces another key, because
+ * any site can link here.
  *
- * Returns `undefined` without a key. Throws the server's error for the key in use.
+ * Undefined without a key. Throws the server's error for the key in use.
  */
 export async function openSession(): Promise<Session | undefined> {
   const given = new URLSearchParams(location.hash.slice(1));

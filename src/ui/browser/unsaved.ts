@@ -7,7 +7,7 @@ let here = location.href;
 let hasAgreed = false;
 let ask: Asker = (leave) => leave();
 
-/** Back and Forward have already changed the address, so it is restored until the user confirms. */
+/** Back and Forward have changed the address already. It is restored until the user confirms. */
 function onPop(event: PopStateEvent): void {
   const wanted = location.href;
   if (hasAgreed || !losesSomething(wanted)) {
@@ -26,7 +26,7 @@ function onPop(event: PopStateEvent): void {
 // Must be added before the router's listener.
 addEventListener("popstate", onPop);
 
-/** A change of the query on the same page loses nothing. */
+/** Another query of the same page loses nothing. */
 function losesSomething(wanted: string): boolean {
   return open.size > 0 && new URL(wanted, here).pathname !== new URL(here).pathname;
 }

@@ -5,7 +5,7 @@ import type { PropValues } from "./use-prop-values.ts";
 
 interface ComponentFormProps extends Pick<PropFormProps, "keptSecrets" | "isDisabled"> {
   readonly form: PropValues;
-  /** Called on submit. Errors about a value are shown at its field. */
+  /** Errors about a value are shown at its field. */
   readonly act: () => Promise<void>;
   readonly head?: preact.ComponentChildren;
   readonly children: (isUnderWay: boolean) => preact.ComponentChildren;

@@ -14,7 +14,7 @@ interface Field {
   readonly isOptional: boolean;
 }
 
-/** Needed for a provider that the server does not know. */
+/** For a provider that the server does not know. */
 const OWN_PROVIDER: readonly Field[] = [
   { name: "authorize_url", isSecret: false, isOptional: false },
   { name: "token_url", isSecret: false, isOptional: false },
@@ -23,7 +23,6 @@ const OWN_PROVIDER: readonly Field[] = [
 
 interface ConnectProps {
   readonly app: string;
-  /** Prop that the account is for. */
   readonly field?: string;
   readonly onConnected: (account: Account) => void;
   readonly onClose: () => void;
@@ -36,7 +35,7 @@ export function ConnectAccount({ app, field, onConnected, onClose }: ConnectProp
   const [chosen, setWay] = useState<"sign-in" | "fields">();
   const isKnownProvider = known !== undefined && known.oauth !== null;
   const way = chosen ?? (isKnownProvider ? "sign-in" : "fields");
-  // An existing token can be entered as well.
+  // The user may enter an existing token.
   const token = isKnownProvider ? [{ name: "oauth_access_token", isSecret: true, isOptional: false }] : [];
   return (
     <Dialog title={`Connect ${known?.name ?? app}`} onClose={onClose}>

@@ -5,13 +5,13 @@ import { isSecretProp } from "./secret-props.ts";
 
 const KEPT = "headwater-draft";
 
-/** A sign-in at a provider leaves the page, so an unfinished source is stored. */
+/** A sign-in at a provider leaves the page. */
 interface Draft {
   readonly code: CodeParams;
   readonly values: JsonObject;
 }
 
-/** Secrets are not stored. A value without a prop could be one. */
+/** Stores no secrets. A value without a prop could be one. */
 export function keepDraft(code: CodeParams, props: readonly Prop[], values: JsonObject): void {
   const kept = props.flatMap((prop): [string, JsonObject[string]][] => (isSecretProp(prop) ? [] : [[prop.name, values[prop.name]]]));
   sessionStorage.setItem(KEPT, JSON.stringify({ code, values: Object.fromEntries(kept) }));

@@ -9,6 +9,6 @@ export interface FieldProps {
   readonly isDisabled: boolean;
   readonly describedBy: string;
   readonly isWrong: boolean;
-  /** A secret on the server, kept while the field is empty. */
+  /** The server's secret stays while the field is empty. */
   readonly isKept: boolean;
 }

@@ -9,7 +9,6 @@ interface Kept {
   /** `null` when the flow has none. */
   readonly state: string | null;
   readonly from: string;
-  /** Prop that the account is for. */
   readonly field?: string;
 }
 
@@ -34,7 +33,7 @@ export async function beginOAuth(client: Client, params: Parameters<Client["acco
 export async function finishOAuth(client: Client): Promise<{ account: Account | undefined; from: string }> {
   const text = sessionStorage.getItem(KEPT);
   const { flow, state, from, field }: Partial<Kept> = JSON.parse(text ?? "{}");
-  // Any site can link here, so only the answer to a flow of this tab is accepted.
+  // Any site can link here. The state identifies a flow of this tab.
   if (flow === undefined || from === undefined || new URLSearchParams(location.search).get("state") !== state)
     throw new Error("This address does not belong to a sign-in from this window");
   sessionStorage.removeItem(KEPT);
@@ -43,7 +42,7 @@ export async function finishOAuth(client: Client): Promise<{ account: Account | 
   return { account, from };
 }
 
-/** Returns the account that was connected for this field, only once. */
+/** Connected for this field. Returns it once. */
 export function takeConnected(accounts: readonly Account[], field: string): Account | undefined {
   const connected: Connected | null = JSON.parse(sessionStorage.getItem(CONNECTED) ?? "null");
   if (connected === null || connected.field !== field || connected.from !== here()) return undefined;

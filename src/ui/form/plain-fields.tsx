@@ -87,7 +87,7 @@ export function ListField({ id, prop, value, set, isDisabled, describedBy, isWro
   );
 }
 
-/** Text that is not JSON is used as a string. */
+/** Text that is not JSON becomes a string. */
 export function JsonField({ id, value, set, isDisabled, describedBy, isWrong, isKept }: FieldProps) {
   const [text, setText] = useState(value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
   const isJson = text.trim() === "" || parseJson(text) !== undefined;

@@ -15,7 +15,6 @@ export interface PropFormProps {
   readonly values: JsonObject;
   readonly onChange: (name: string, value: JsonValue | undefined) => void;
   readonly ask: ChoiceAsker;
-  /** By name of the prop. */
   readonly problems: Readonly<Record<string, string>>;
   /** Secrets with a value on the server. */
   readonly keptSecrets?: ReadonlySet<string>;
@@ -85,7 +84,6 @@ function Field({ field, ask, values }: { field: FieldProps; ask: ChoiceAsker; va
   return <JsonField {...field} />;
 }
 
-/** A missing data store is created. */
 function StoreField({ id, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
   const client = useClient();
   const { value: stores = [] } = useLoaded("stores", () => client.dataStores.list());

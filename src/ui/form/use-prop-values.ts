@@ -15,11 +15,11 @@ export interface PropValues {
   readonly changed: JsonObject;
   readonly set: (name: string, value: JsonValue | undefined) => void;
   readonly reset: () => void;
-  /** Number of resets. As a key, it resets fields with internal state. */
+  /** Used as a key, resets fields with internal state. */
   readonly resets: number;
   readonly ask: ChoiceAsker;
   readonly problems: Readonly<Record<string, string>>;
-  /** Shows the problems of PD_BAD_PROPS. Returns false for other errors. */
+  /** Shows the problems of PD_BAD_PROPS. False for other errors. */
   readonly takeRefusal: (error: unknown) => boolean;
   readonly error: unknown;
 }
@@ -29,7 +29,7 @@ interface Setup {
   readonly declared: readonly Prop[];
   /** Without secrets. */
   readonly kept: JsonObject;
-  /** The server uses the secrets of this source. */
+  /** The server uses this source's secrets. */
   readonly sourceId?: string;
 }
 
@@ -42,14 +42,14 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
   const [resets, setResets] = useState(0);
   const values = useMemo(() => ({ ...kept, ...changed }), [kept, changed]);
   const props = added ?? declared;
-  // For a source, the server adds the unchanged values, including secrets.
+  // The server adds a source's unchanged values, including secrets.
   const told = sourceId === undefined ? given(named(props, values)) : given(changed);
   const source = sourceId === undefined ? {} : { source_id: sourceId };
   const reloading = JSON.stringify(
     props.flatMap(({ reloadProps, name }) => (reloadProps === true && (values[name] ?? null) !== null ? [[name, values[name] ?? null]] : [])),
   );
   useEffect(() => {
-    // The dynamic props of a source are already declared, but not those of a draft.
+    // A source's dynamic props are declared already, but not those of a draft.
     const isAsIs = Object.keys(changed).length === 0 && (sourceId !== undefined || Object.keys(kept).length === 0);
     if (reloading === "[]" || isAsIs) return;
     let isLate = false;
@@ -61,7 +61,7 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
       isLate = true;
     };
   }, [reloading]);
-  // An empty secret field keeps the value of the server.
+  // An empty secret field keeps the server's value.
   const isUnseen = (name: string): boolean => props.some((prop) => prop.name === name && isSecretProp(prop));
   const set = useCallback(
     (name: string, value: JsonValue | undefined) => {
@@ -80,7 +80,7 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
     const asked = { prop_name: prop, page, prev_context: context, configured_props: told, ...(query === undefined ? {} : { query }) };
     const answer = await client.components.configure({ ...code, ...source, ...asked });
     const texts = answer.string_options.map((text) => ({ label: text, value: text }));
-    // A context may be missing on pages that have a next page.
+    // Pages may lack a context.
     return { choices: answer.options.length > 0 ? answer.options : texts, context: answer.context ?? {} };
   };
   const takeRefusal = useCallback((thrown: unknown): boolean => {

@@ -15,7 +15,6 @@ import { Waiting } from "../parts/waiting.tsx";
 import type { Account, Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 
-/** OAuth providers return to `/accounts/connected`. */
 export function AccountsPage({ id }: { id: string }) {
   return id === "connected" ? <Connected /> : <AccountList />;
 }

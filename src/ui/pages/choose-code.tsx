@@ -72,10 +72,10 @@ function AddressForm({ named, onUrl }: { named: string; onUrl: (url: string) => 
   );
 }
 
-/** Keeps the pasted text while another way is shown. */
+/** Keeps the pasted text while hidden. */
 function PasteForm({ isShown, onCode }: { isShown: boolean; onCode: (code: string) => void }) {
   const [text, setText] = useState(EXAMPLE);
-  // The editor owns its text after creation.
+  // The editor owns its text once created.
   const begins = useMemo(() => text, [isShown]);
   if (!isShown) return null;
   return (

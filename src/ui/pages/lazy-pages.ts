@@ -2,7 +2,7 @@ import { lazy } from "../parts/editor/lazy.tsx";
 
 const load = (): Promise<typeof import("./other-pages.ts")> => import("./other-pages.ts");
 
-/** Most visits start with the list of sources, so the other pages are loaded later. */
+/** Most visits start with the list of sources. */
 export const AccountsPage = lazy(async () => (await load()).AccountsPage);
 export const ActionsPage = lazy(async () => (await load()).ActionsPage);
 export const NewSourcePage = lazy(async () => (await load()).NewSourcePage);
@@ -19,7 +19,7 @@ if (location.pathname !== "/" && location.pathname !== "/sources") void load().c
 const PREFETCH_AFTER_MS = 1500;
 
 export function prefetchPages(): () => void {
-  // The page that needs it reports the error.
+  // The page reports the error.
   const timer = setTimeout(() => void load().catch(() => {}), PREFETCH_AFTER_MS);
   return () => clearTimeout(timer);
 }

@@ -19,7 +19,7 @@ export function NewSourcePage() {
   const [by] = useQuery("by");
   // Restores pasted code after a sign-in at a provider.
   const [text, setText] = useState(() => (by === "code" ? readDraft()?.code.component_code : undefined));
-  // Any site can link here, so a URL is fetched only after the user has confirmed it.
+  // Any site can link here, so the user confirms a URL before it is fetched.
   const [agreed, setAgreed] = useState<string>();
   if (!mayChange) return <Empty title="This key is read-only: it cannot deploy" />;
   const code = codeOf({ text, key, url: url === agreed ? url : "" });

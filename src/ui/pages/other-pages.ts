@@ -1,4 +1,4 @@
-/** One file, because many small requests take longer. */
+/** Many small requests take longer than one. */
 export { SourcePage } from "../source/source-page.tsx";
 export { AccountsPage } from "./accounts.tsx";
 export { ActionsPage } from "./actions.tsx";

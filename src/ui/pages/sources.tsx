@@ -32,7 +32,7 @@ const MOST_SHOWN = 200;
 
 type Activity = Awaited<ReturnType<ReturnType<typeof useClient>["sources"]["activity"]>>[number];
 
-/** `/sources`. The hosted platform uses `/sources?action=create…` to create one. */
+/** `/sources?action=create…` is the hosted platform's link to deploy. */
 export function SourcesPage() {
   const [action] = useQuery("action");
   return action === "create" ? <NewSourcePage /> : <SourceList />;

@@ -12,12 +12,11 @@ import { useLoaded } from "../use-loaded.ts";
 
 const LOOK_EVERY_MS = 3000;
 
-/** `/stores` and `/stores/{name}`. */
 export function StoresPage({ name }: { name: string }) {
   return name === "" ? <StoreList /> : <OneStore name={decoded(name)} />;
 }
 
-/** The router has decoded all of the path but reserved characters. A percent sign may therefore stand alone. */
+/** The router has decoded all but reserved characters, so a percent sign may stand alone. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);

@@ -23,7 +23,6 @@ const COLUMNS: readonly Column[] = [
 
 const LOOK_EVERY_MS = 2000;
 
-/** `/webhooks` and `/webhooks/{id}`. */
 export function WebhooksPage({ id }: { id: string }) {
   return id === "" ? <WebhookList /> : <OneWebhook id={id} />;
 }

@@ -5,11 +5,11 @@ interface SearchProps {
   readonly placeholder: string;
   readonly value: string;
   readonly onInput: (text: string) => void;
-  /** Maximum width in px. */
+  /** In px. */
   readonly width?: number;
 }
 
-/** The key `/` focuses the first one. */
+/** `/` focuses the first one. */
 export function SearchField({ label, placeholder, value, onInput, width = 240 }: SearchProps) {
   return (
     <input
@@ -41,7 +41,6 @@ export function FilterField({ label, value, onChange, width = 160 }: Pick<Search
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  /** Labels by value. */
   readonly choices: Readonly<Record<string, string>>;
   readonly onChange: (value: string) => void;
   readonly isDisabled?: boolean;

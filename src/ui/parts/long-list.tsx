@@ -15,14 +15,13 @@ interface LongListProps<Item> {
 const OVERSCAN = 12;
 const NEAR_END = 20;
 
-/** Renders only visible rows. */
 export function LongList<Item>({ items, label, keyOf, chosen, onChoose, children, onEnd, onTop }: LongListProps<Item>) {
   const element = useRef<HTMLDivElement>(null);
   const [, render] = useState(0);
   const rowHeight = useRowHeight();
   const latestKeyOf = useRef(keyOf);
   latestKeyOf.current = keyOf;
-  // A new function would make the virtualizer measure all rows again.
+  // A new function makes the virtualizer measure all rows again.
   const getItemKey = useCallback((index: number) => keyOfIndex(items, latestKeyOf.current, index), [items]);
   const list = useRef<Virtualizer<HTMLDivElement, Element>>();
   const options = {

@@ -1,7 +1,7 @@
 export interface Column {
   readonly title: string;
   readonly isNumber?: boolean;
-  /** The column is hidden below this width. Its cells need the same class. */
+  /** Hidden below this width. Its cells need the same class. */
   readonly hide?: "narrow" | "medium";
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Fast answers must not flash a placeholder. */
+/** Fast answers must not flash it. */
 const PATIENCE_MS = 300;
 const WIDTHS = ["70%", "45%", "60%", "52%", "66%"];
 

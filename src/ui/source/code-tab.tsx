@@ -49,7 +49,7 @@ export function CodeTab({ source, reload }: TabProps) {
       base={base}
       newer={loaded !== undefined && loaded.version > base.version && loaded.componentId !== base.componentId ? loaded : undefined}
       save={save}
-      // Without `isLoaded`, the editor and its unsaved text are kept.
+      // Otherwise the editor keeps its unsaved text.
       onBase={(next, isLoaded) => setBase(isLoaded ? next : { ...next, key: base.key })}
       onSaved={reload}
     >

@@ -60,7 +60,7 @@ export function EventsTab({ source }: TabProps) {
   );
 }
 
-/** Adds rows only while the top is visible, so that the list does not move while it is read. */
+/** Adds rows only at the top, so that the list does not move while it is read. */
 function useHeld(events: readonly EventSummary[]): { held: readonly EventSummary[]; count: number; onTop: (isTop: boolean) => void; release: () => void } {
   const [isTop, setTop] = useState(true);
   const held = useRef(events);

@@ -5,7 +5,7 @@ type Line = Awaited<ReturnType<Client["invocations"]["observations"]>>[number];
 const RECENT = 200;
 const REMEMBERED = 1000;
 
-/** Stored lines, then new ones. After a disconnect, stored lines are read again, and a note says that some may be missing. */
+/** Stored lines, then new ones. After a disconnect, reads stored lines again and notes that some may be missing. */
 export class FollowedLines {
   readonly #client: Client;
   readonly #sourceId: string;
@@ -19,7 +19,7 @@ export class FollowedLines {
   async *follow(signal: AbortSignal): AsyncGenerator<Line> {
     while (!signal.aborted) {
       const cut = new AbortController();
-      // Subscribes before reading, so that no line is missed.
+      // Subscribes first, so that no line is missed.
       const coming = this.#client.follow.logs(this.#sourceId, {
         signal: AbortSignal.any([signal, cut.signal]),
         onConnection: (isOpen) => isOpen || cut.abort(),
@@ -31,7 +31,7 @@ export class FollowedLines {
         const missed = recent.filter((line) => !known.take(keyOf(line)));
         if (this.#shown.length > 0) yield gapBefore(missed);
         for (const line of missed) yield this.#note(line);
-        // New lines may already be among the stored ones.
+        // The stored lines may contain new ones.
         const told = new Bag(recent.map(keyOf));
         for await (const line of coming) if (!told.take(keyOf(line))) yield this.#note(line);
       } finally {
@@ -59,7 +59,6 @@ function gapBefore([first]: readonly Line[]): Line {
   };
 }
 
-/** A multiset. */
 class Bag {
   readonly #counts = new Map<string, number>();
 
@@ -67,7 +66,7 @@ class Bag {
     for (const text of texts) this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1);
   }
 
-  /** Returns false when the bag does not contain the text. */
+  /** False when the text is missing. */
   take(text: string): boolean {
     const count = this.#counts.get(text) ?? 0;
     if (count > 0) this.#counts.set(text, count - 1);

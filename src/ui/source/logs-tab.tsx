@@ -8,7 +8,7 @@ import type { TabProps } from "./tab-props.ts";
 import { useLive } from "./use-live.ts";
 import { SearchField, Select } from "../parts/fields.tsx";
 
-/** Limits the rendered lines. The filter covers all. */
+/** The filter covers all lines. */
 const MOST_SHOWN = 1000;
 const LEVELS = { "": "All levels", debug: "debug", info: "info", log: "log", warn: "warn", error: "error", system: "system" };
 

@@ -36,12 +36,11 @@ const TABS = [
   { name: "deliveries", label: "Deliveries", key: "d", content: DeliveriesTab },
 ] as const;
 
-/** `/sources/{id}/{tab}`. */
 export function SourcePage({ id, tab }: { id: string; tab: string }) {
   const client = useClient();
   const { value: source, error, reload } = useLoaded(id, () => client.sources.get(id), LOOK_EVERY_MS);
   const tabs = useRef<HTMLElement>(null);
-  // Keeps the current tab visible on narrow screens.
+  // On narrow screens, the current tab stays visible.
   useEffect(() => tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [tab, source === undefined]);
   if (source === undefined)
     return (

@@ -5,7 +5,7 @@ import { useLive } from "./use-live.ts";
 
 /** As on the hosted platform. */
 const PAGE = 100;
-/** Larger, because users who scroll usually continue. */
+/** Users who scroll usually continue. */
 const OLDER = 500;
 
 interface Events {
@@ -23,7 +23,7 @@ export function useEvents(id: string, channel: string): Events {
   const [older, setOlder] = useState<{ events: readonly EventSummary[]; hasMore: boolean; error?: unknown } | undefined>();
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const filter = useMemo(() => (channel === "" ? {} : { event_name: channel }), [channel]);
-  // Answers for a previous channel are dropped.
+  // Drops answers for a previous channel.
   const stillShown = useRef({});
   useEffect(() => {
     let isOver = false;
@@ -44,7 +44,7 @@ export function useEvents(id: string, channel: string): Events {
     isLoaded ? only(client.follow.events(id, { after: last?.id ?? newestAtFirst, signal }), channel) : nothing(),
   );
   const { cuts } = live;
-  // The oldest streamed events were dropped. Scrolling loads them again.
+  // Scrolling reloads dropped events.
   useEffect(() => {
     if (cuts === 0) return;
     stillShown.current = {};

@@ -1,24 +1,21 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 const MOST_KEPT = 5000;
-/** Browsers allow six connections to a server for all tabs together, so a hidden tab closes its stream. */
+/** All tabs share six connections to a server, so a hidden tab closes its stream. */
 const HIDDEN_MS = 10_000;
 
 interface Live<Item> {
   /** Newest last. */
   readonly items: readonly Item[];
-  /** Number of times the oldest records were dropped. */
+  /** The oldest records were dropped this often. */
   readonly cuts: number;
   readonly error: unknown;
 }
 
-/** `last` is the newest record before the stream was closed. */
+/** `last`: the newest record before the stream was closed. */
 type Follow<Item> = (signal: AbortSignal, last: Item | undefined) => AsyncIterable<Item>;
 
-/**
- * Records of a stream, rendered once per frame. While `isPaused`, the stream continues, but the display does not change. A hidden tab closes the stream, and
- * later resumes it after the last record.
- */
+/** Rendered once per frame. `isPaused` stops the display, not the stream. A hidden tab closes the stream, and later resumes it after the last record. */
 export function useLive<Item>(key: string, follow: Follow<Item>, { isPaused = false }: { isPaused?: boolean } = {}): Live<Item> {
   const [state, setState] = useState<Live<Item>>({ items: [], cuts: 0, error: undefined });
   const kept = useRef<{ items: Item[]; cuts: number; isPaused: boolean; show: () => void }>({ items: [], cuts: 0, isPaused, show: () => {} });
@@ -36,7 +33,7 @@ export function useLive<Item>(key: string, follow: Follow<Item>, { isPaused = fa
     const take = (item: Item): void => {
       current.items.push(item);
       if (current.items.length > MOST_KEPT) {
-        // Dropping half at once makes this rare, because readers must then reload.
+        // Half at once: each drop makes readers reload.
         current.items.splice(0, current.items.length - MOST_KEPT / 2);
         current.cuts++;
       }
@@ -62,7 +59,7 @@ export function useLive<Item>(key: string, follow: Follow<Item>, { isPaused = fa
   return state;
 }
 
-/** Runs `begin` while the tab is visible, and aborts its signal when the tab has been hidden for `HIDDEN_MS`. Returns a function that ends both. */
+/** Aborts the signal when the tab was hidden for `HIDDEN_MS`, and begins again when it is visible. The result ends both. */
 function whileLookedAt(begin: (signal: AbortSignal) => void): () => void {
   let now: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -38,7 +38,7 @@ export function FilesTab({ workflow, reload }: WorkflowTabProps) {
       onBase={(next, isLoaded) => setBase(isLoaded ? next : { ...next, key: base.key })}
       onSaved={reload}
     >
-      Version {version}. Runs in progress stay on the version that they started with.
+      Version {version}. Running and waiting runs stay on the version that they started with.
     </FilesEditor>
   );
 }

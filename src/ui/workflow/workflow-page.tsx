@@ -24,7 +24,6 @@ const TABS = [
   { name: "files", label: "Files", key: "o", content: FilesTab },
 ] as const;
 
-/** `/workflows/{id}/{tab}`. */
 export function WorkflowPage({ id, tab }: { id: string; tab: string }) {
   const client = useClient();
   const { value: workflow, error, reload } = useLoaded(id, () => client.workflows.get(id), LOOK_EVERY_MS);

@@ -1,5 +1,4 @@
-// The limit of deliveries: SQLite rows → signed POSTs → attempts, committed with fsync every 5 ms. The first 5,000 are a
-// warm-up.
+// SQLite rows → signed POSTs → attempts, committed with fsync every 5 ms. The first 5,000 are a warm-up.
 //   node deliveries.mjs <database> <url> <count>
 import { createHmac, randomBytes } from "node:crypto";
 import Database from "better-sqlite3";

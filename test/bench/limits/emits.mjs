@@ -1,5 +1,4 @@
-// The limit of a large run: child process → JSON over the channel → dedupe → one transaction with fsync. The first run is
-// a warm-up.
+// Child process → JSON over the channel → dedupe → one transaction with fsync. The first run is a warm-up.
 //   node emits.mjs <database> <count> <runs>
 import { fork } from "node:child_process";
 import Database from "better-sqlite3";

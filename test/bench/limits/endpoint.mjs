@@ -1,5 +1,4 @@
-// The limit of an endpoint: node:http → child process → dedupe → SQLite with fsync → 200. No sandbox, state, logs or
-// deliveries.
+// node:http → child process → dedupe → SQLite with fsync → 200. No sandbox, state, logs or deliveries.
 //   node endpoint.mjs <database> [custom]
 import { fork } from "node:child_process";
 import { createServer } from "node:http";
@@ -31,7 +30,7 @@ unit.on("message", (result) => {
   if (done.length === 1) setImmediate(store);
 });
 
-/** Runs that end in the same turn of the event loop share a commit. Their clients are answered after the commit. */
+/** Runs that end in the same turn share a commit. Their clients are answered afterwards. */
 function store() {
   const runs = done;
   done = [];

@@ -1,7 +1,7 @@
 for (const specifier of process.argv.slice(2)) await import(specifier);
 let component;
 
-// Happens when the parent exits while this process starts.
+// The parent exits during this process's start.
 process.on("error", () => process.exit());
 process.on("message", async ({ load, run }) => {
   if (load !== undefined) {

@@ -1,5 +1,4 @@
-// The limit of a save: fs.watch → compile → a spare process imports the module → requests go to it. No versions, hooks,
-// store or sandbox.
+// fs.watch → compile → a spare process imports the module → requests go to it. No versions, hooks, store or sandbox.
 //   node reload.mjs <file> [packages to preload, comma-separated [ms until the next spare starts]]
 import { fork } from "node:child_process";
 import { watch, readFileSync, writeFileSync, mkdtempSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The limit of a stream: each event is serialized once and written to all readers. No backlog, store or bound on slow readers.
+// Each event is serialized once and written to all readers. No backlog, store or bound on slow readers.
 import { createServer } from "node:http";
 
 const readers = new Set();
@@ -21,7 +21,7 @@ const server = createServer((request, response) => {
   });
 });
 
-/** As long as a record of the hosted platform's stream. */
+/** As long as a record of the hosted platform. */
 function record(n) {
   const at = Date.now();
   const id = `${at}-${seq}`;
@@ -33,7 +33,7 @@ function record(n) {
   };
 }
 
-/** Emits in batches, because this process holds what the sockets have not sent yet. */
+/** Emits in batches, because this process holds what the sockets have not sent. */
 function emit(count) {
   const now = Math.min(count, 200);
   const frames = [];

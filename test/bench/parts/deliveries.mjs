@@ -7,10 +7,7 @@ const COUNT = 20_000;
 const ROUNDS = 3;
 const ONE_BY_ONE = 300;
 
-/**
- * Delivers 20,000 events, alternating with the limit, after a warm-up round. The webhook is inactive until all events
- * are stored. Then measures single events, from $emit to arrival.
- */
+/** 20,000 events, alternating with the limit, after a warm-up. The webhook is inactive until all are stored. Then single events, from $emit to arrival. */
 export default async function deliveries() {
   run("up", "--detach");
   const { pid } = JSON.parse(run("status", "--json"));

@@ -6,7 +6,7 @@ import { api, env, median, quantile, round, run, sleep, spread } from "../suppor
 const ROUNDS = 20;
 const IMPORTS = ["@pipedream/platform", "lodash"];
 
-/** Measures from the request to the answer, with the packages already installed. The limit only loads the packages. */
+/** From the request to the answer, with installed packages. The limit only loads them. */
 export default async function deploy() {
   run("up", "--detach");
   await save(0);

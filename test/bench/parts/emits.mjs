@@ -6,7 +6,7 @@ import { api, env, folder, median, memoryOf, post, quantile, round, run, sleep, 
 const COUNT = 100_000;
 const RUNS = 5;
 
-/** Measures from the call to the answer, which comes once all events are on disk. The first run is a warm-up. */
+/** From the call to the answer, which follows the writes to disk. The first run is a warm-up. */
 export default async function emits() {
   const limit = spawnSync(process.execPath, [join(import.meta.dirname, "..", "limits", "emits.mjs"), join(folder, "emits.db"), String(COUNT), String(RUNS)], {
     env,

@@ -91,7 +91,7 @@ async function overSources() {
     for (; made < count; made++) await api("POST", "/v1/sources", { component_code: code });
     run("down");
     run("up", "--detach");
-    // The server collects garbage after 10 s without activity.
+    // The server collects garbage after 10 s of rest.
     await sleep(22_000);
     points.push([count, round(memoryOf(JSON.parse(run("status", "--json")).pid).megabytes, 1)]);
     run("down");

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { env, folder, memoryOf, round, run, said } from "../support.mjs";
 
-/** V8 returns the memory of a start after a quiet time. */
+/** V8 returns a start's memory after a quiet time. */
 const UNTIL_IDLE_MS = 15_000;
 
 export default async function memory() {
@@ -13,7 +13,7 @@ export default async function memory() {
     const { pid } = JSON.parse(run("status", "--json"));
     return memoryOf(pid);
   };
-  // The first start creates the database, and the first two fill caches.
+  // The first start creates the database, and both fill caches.
   for (let start = 0; start < 2; start++) {
     run("up", "--detach");
     await new Promise((resolve) => setTimeout(resolve, 3000));

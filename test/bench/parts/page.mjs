@@ -18,7 +18,7 @@ export default async function page() {
     const context = await browser.newContext();
     const opened = await context.newPage();
     const asked = [];
-    // Counting bytes slows the page down, so only the warm-up loads count them.
+    // Counting bytes slows the page down, so only warm-up loads count.
     if (n < 3) opened.on("requestfinished", (request) => asked.push(request.sizes()));
     await opened.goto(`${base}/sources#key=${key}`, { waitUntil: "commit" });
     await opened.locator("table").waitFor();
@@ -26,14 +26,13 @@ export default async function page() {
     sizes.push((await Promise.all(asked.splice(0))).reduce((sum, { responseBodySize: size }) => sum + size, 0));
     await context.close();
   }
-  // Writing these events earlier would slow down the measured loads.
+  // Earlier, these writes would slow down the measured loads.
   for (let n = 0; n < PAGE_EVENTS / 1000; n++) await api("POST", `/v1/sources/${source.id}/run`, { event: { count: 1000 } });
   const opened = await browser.newPage();
   await opened.goto(`${base}/sources/${source.id}#key=${key}`);
   await opened.locator(".long-list .item").first().waitFor();
   const scroll = (body) =>
     opened.evaluate(`(async () => { const list = document.querySelector(".long-list"); const frame = () => new Promise(requestAnimationFrame); ${body} })()`);
-  // Scrolls until no more events load.
   await scroll(
     `for (let still = 0, height = 0; still < 60; ) { list.scrollTop = list.scrollHeight; await frame(); still = list.scrollHeight === height ? still + 1 : 0; height = list.scrollHeight; }`,
   );

@@ -10,7 +10,7 @@ const VERSIONS = { nodemon: "3.1.14", "vite-node": "6.0.0", "node-red": "4.1.15"
 const PLACE = join(import.meta.dirname, "..", "..", "..", "build", "peers");
 const SAVES = 15;
 
-/** Measures other programs on this machine. They answer without storing anything, while ours first writes run, event and log to disk. */
+/** Other programs on this machine answer without storing anything. Ours first writes run, event and log to disk. */
 export default async function peers() {
   install();
   const rows = [];
@@ -108,7 +108,7 @@ async function requests(name, start) {
 
 const agent = new Agent({ keepAlive: false });
 
-/** Waits for `text`, or for any answer when it is omitted. Throws after 60 s. */
+/** Omitted `text`: any answer. Throws after 60 s. */
 async function untilAnswered(port, text) {
   const until = performance.now() + 60_000;
   for (;;) {

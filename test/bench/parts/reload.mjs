@@ -8,21 +8,21 @@ const SAVES = 50;
 const UNCOUNTED = 3;
 const SERIES = 4;
 const IN_A_ROW = 15;
-/** The first saves of a series find a spare process ready, so they do not count. */
+/** The first saves find a spare process ready. */
 const FIRST = 5;
 const KINDS = {
   "a small file": "",
   "with axios and lodash": 'import axios from "axios"; import lodash from "lodash"; if (!axios.get || !lodash.map) throw new Error("none");',
 };
 
-/** Measures from the write to the first answer by the new code, alternating with the limit. */
+/** From the write to the new code's first answer, alternating with the limit. */
 export default async function reload() {
   const rows = [];
   for (const [what, imports] of Object.entries(KINDS)) {
     const [ours, limits] = [join(folder, `reload-${rows.length}.mjs`), join(folder, `reload-limit-${rows.length}.mjs`)];
     const code = (version) => answering(version, { name: `Reload ${rows.length}`, imports });
     writeFileSync(ours, code(0));
-    // The limit runs without packages, because it does not find or install them.
+    // The limit does not find or install packages.
     writeFileSync(limits, code(0).replace(imports, ""));
     const { session, endpoint } = await dev(ours);
     const limit = await startLimit("reload.mjs", limits);
@@ -43,7 +43,7 @@ export default async function reload() {
   return rows;
 }
 
-/** Saves without a pause, so that no spare process is ready. */
+/** Without a pause, no spare process is ready. */
 async function backToBack() {
   const [ours, limits] = [join(folder, "back-to-back.mjs"), join(folder, "back-to-back-limit.mjs")];
   const code = (version) => answering(version, { name: "Back to back" });

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { env, folder, load, pd, quantile, round, run, said } from "../support.mjs";
 
-/** Measures how fast the API answers while 50 connections wait for slow commits. */
+/** The API's answers while 50 connections wait for slow commits. */
 export default async function slowDisk() {
   const rows = [];
   const library = join(folder, "slow-fsync.so");

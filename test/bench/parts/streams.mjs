@@ -8,7 +8,7 @@ const SINGLE = 200;
 const MANY = 2000;
 const ROUNDS = 3;
 
-/** Measures 200 single events, then 2,000 events of one run beside the limit. */
+/** 200 single events, then 2,000 events of one run beside the limit. */
 export default async function streams() {
   run("up", "--detach");
   const source = emitter();

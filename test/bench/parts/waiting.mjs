@@ -13,7 +13,7 @@ export default async function waiting() {
   const workflow = workflowFolder("waits", `{ concurrency: ${AT_ONCE} }`, { ask: "return $.flow.suspend(1e9);", after: "return 1;" });
   run("down");
   const empty = await measure();
-  // The endpoint's port changed with the restart.
+  // Restarting changed the endpoint's port.
   const [{ endpoint_url: url }] = (await api("GET", `/v1/workflows/${workflow.id}`)).triggers;
   for (let n = 0; n < WAITING; n += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, () => post(url, { n })));
   await untilRuns(workflow.id, "waiting", WAITING);

@@ -20,7 +20,7 @@ function yardstick(file, ...words) {
   return JSON.parse(stdout);
 }
 
-/** Measures runs of three code steps, each committed with fsync, beside the bare commits. Then single requests, from the request to the last commit. */
+/** Runs of three code steps, each committed with fsync, beside the bare commits. Then single requests, up to the last commit. */
 export default async function workflows() {
   const rows = [];
   run("up", "--detach", "--keep-invocations", "100000");

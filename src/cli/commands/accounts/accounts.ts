@@ -24,7 +24,7 @@ export async function connectAccount(cli: CliContext, app: string, flags: Accoun
   return code;
 }
 
-/** Only a note, because the given fields may be enough. */
+/** The given fields may be enough. */
 async function tellMissing(cli: CliContext, client: Client, { app, credentials }: { app: string; credentials: JsonObject }): Promise<void> {
   const known = await knownAppOf(client, app);
   if (known === undefined) return;
@@ -72,7 +72,7 @@ interface TestFlags {
   readonly header?: readonly string[] | undefined;
 }
 
-/** Exits 0 when the app accepts the account. */
+/** Exit code 0 when the app accepts the account. */
 export async function test(cli: CliContext, id: string, { url, header = [] }: TestFlags): Promise<number> {
   if (url === undefined && header.length > 0) throw new PdError("PD_BAD_INPUT", "Cannot use --header: --url is missing", { fix: "--url https://…" });
   const headers = Object.fromEntries(header.map(headerOf));

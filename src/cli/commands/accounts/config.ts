@@ -14,7 +14,7 @@ interface SmtpFlags {
   readonly off?: boolean | undefined;
 }
 
-/** The server for mail of steps and failed runs. Without an address, prints it. */
+/** For mail of steps and failed runs. Prints the server when no address is given. */
 export async function smtp(cli: CliContext, address: string | undefined, flags: SmtpFlags): Promise<number> {
   const client = await connect(cli);
   const before = await keptServer(client);
@@ -29,7 +29,7 @@ export async function smtp(cli: CliContext, address: string | undefined, flags: 
   }
   const credentials = await serverOf(address, flags);
   if (before === undefined) await client.accounts.connect({ ...MAIL_ACCOUNT, credentials });
-  // Null removes a field that is no longer given.
+  // Null removes a field.
   else
     await client.accounts.update(before.id, {
       credentials: { ...Object.fromEntries(Object.keys(before.credentials).map((name) => [name, null])), ...credentials },

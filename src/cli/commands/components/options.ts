@@ -14,7 +14,7 @@ export interface OptionsFlags extends CodeFlags {
   readonly context?: string | undefined;
 }
 
-/** `target` is a file, a URL, a key or a deployed source. */
+/** `target`: a file, URL, key or deployed source. */
 export async function options(cli: CliContext, { target, prop }: { target: string; prop: string }, flags: OptionsFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const context = flags.context === undefined ? {} : parseJson(flags.context);
@@ -44,7 +44,7 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
   });
 }
 
-/** A deployed source takes precedence over a key of the same name. */
+/** A deployed source precedes a key of the same name. */
 async function sourceNamed(client: Client, target: string): Promise<SourceRecord | undefined> {
   if (/[./]/.test(target)) return undefined;
   return client.sources.get(target).catch((error: unknown) => {

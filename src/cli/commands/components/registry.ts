@@ -46,7 +46,7 @@ async function kindOf(location: string): Promise<RegistryRecord["kind"]> {
   return !isFolder && /^(https?|ssh|git|file):|^git@|\.git(#.*)?$/.test(location) ? "git" : "folder";
 }
 
-/** The last part of the location. When that name is taken, adds the part before it, or else a number. */
+/** The location's last part. When that is taken, adds the part before, else a number. */
 function freeName(location: string, others: readonly RegistryRecord[]): string {
   const taken = new Set(others.map(({ name }) => name));
   const parts = location

@@ -9,11 +9,11 @@ import { type ProcessFlags, firstLimits } from "../../code/limit-flags.ts";
 import { type CliContext, connect } from "../../context.ts";
 
 export interface RunActionFlags extends CodeFlags, ProcessFlags {
-  /** JSON file with the outputs of earlier steps. */
+  /** JSON file with outputs of earlier steps. */
   readonly steps?: string | undefined;
 }
 
-/** Returns exit code 1 when the run failed. */
+/** Exit code 1 when the run failed. */
 export async function runAction(cli: CliContext, target: string, flags: RunActionFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const steps: JsonObject | undefined = flags.steps === undefined ? undefined : await readJsonFile(flags.steps, "the outputs of steps");

@@ -12,12 +12,11 @@ import { printError, printJson, printLine, printNote } from "../../reporter.ts";
 import { withSpinner } from "../../spinner.ts";
 
 export interface ApplyFlags extends GrantFlags {
-  /** A profile in the file. */
   readonly for?: string | undefined;
   readonly prune?: boolean | undefined;
   readonly yes?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
-  /** Only print the JSON schema of the file. */
+  /** Only prints the file's JSON schema. */
   readonly schema?: boolean | undefined;
   readonly prompt?: boolean | undefined;
 }
@@ -89,7 +88,7 @@ function grantingOf(steps: readonly Step[], { allowRun, allowAddons, prompt }: A
 
 const DONE: Readonly<Record<StepAction, string>> = { create: "Created", update: "Changed", delete: "Deleted", unchanged: "Left", extra: "Left" };
 
-/** After a failure, other steps still run, but nothing is deleted. */
+/** After a failure, other steps run, but nothing is deleted. */
 async function carryOut(cli: CliContext, open: readonly Step[]): Promise<ReadonlyMap<Step, unknown>> {
   const failures = new Map<Step, unknown>();
   for (const step of open) {

@@ -13,7 +13,6 @@ import { isThere } from "../../../system/home/is-there.ts";
 
 export interface ExportFlags {
   readonly into: string;
-  /** Overwrite files with other content. */
   readonly force?: boolean | undefined;
 }
 

@@ -28,13 +28,12 @@ export interface ImportFlags extends StandFlags, Pick<CodeFlags, "env" | "envFil
   readonly yes?: boolean | undefined;
 }
 
-/** Shows a plan, then deploys workflows that are ready. The next import finds the others again. */
+/** Plans, then deploys the ready workflows. The next import finds the others again. */
 export async function importWorkflows(cli: CliContext, given: readonly string[], flags: ImportFlags): Promise<number> {
   if (flags.explain === true) return explain(cli, given);
   const [stand, env] = [standOf(flags), await givenEnv(flags)];
   if (flags.report !== undefined) await checkReport(flags.report);
   if (flags.dryRun !== true) return importInto(cli, given, { flags, stand, env });
-  // A dry run must leave no files behind.
   const into = await mkdtemp(join(tmpdir(), "headwater-import-"));
   try {
     return await importInto(cli, given, { flags: { ...flags, into }, stand, env });
@@ -43,7 +42,7 @@ export async function importWorkflows(cli: CliContext, given: readonly string[],
   }
 }
 
-/** Throws PD_BAD_INPUT before the work, not after it. */
+/** Throws PD_BAD_INPUT before the work starts. */
 async function checkReport(path: string): Promise<void> {
   const folder = await stat(dirname(path)).catch(() => undefined);
   if (folder?.isDirectory() !== true) throw new PdError("PD_BAD_INPUT", `Cannot write the report ${path}: the folder ${dirname(path)} does not exist`);
@@ -66,7 +65,7 @@ async function importInto(cli: CliContext, given: readonly string[], { flags, st
   return isComplete(results) ? 0 : 1;
 }
 
-/** Pulls sources that trigger the fetched workflows. Reports and skips one that fails. */
+/** Sources that trigger the fetched workflows. Reports and skips failures. */
 async function pullSources(
   cli: CliContext,
   client: Client,
@@ -147,7 +146,6 @@ function showPlan(cli: CliContext, plans: readonly PlannedImport[], chosen: Chos
   printLine(cli, "");
 }
 
-/** Adds the choice of the last import. */
 function withKnown<Planned extends { readonly id: string; readonly here?: string | undefined }>(planned: Planned, before: WorkflowRecord | undefined): Planned {
   const here = before?.foreign.find(({ id }) => id === planned.id)?.here;
   return here === undefined ? planned : { ...planned, here };
@@ -180,7 +178,7 @@ interface CarryingOut extends Chosen {
   readonly planned: PlannedImport;
 }
 
-/** One request, so an interruption never leaves a workflow half updated. */
+/** A single request, so an interruption leaves no half-updated workflow. */
 async function carryOut(cli: CliContext, client: Client, { planned, stand, env }: CarryingOut): Promise<ImportedWorkflow> {
   const { exported, plan, before, isSame, problems } = planned;
   const { folder } = exported;

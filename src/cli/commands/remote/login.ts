@@ -7,7 +7,7 @@ import { plainUrl } from "../../profiles.ts";
 import { checkName, removeProfile, saveProfile } from "../../save-profile.ts";
 import { printJson, printLine } from "../../reporter.ts";
 
-/** Checks the key at the server, and stores it in a file that only the user can read. */
+/** Only the user can read the key's file. */
 export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string | undefined }): Promise<number> {
   const given = baseUrl ?? cli.environment["PD_BASE_URL"];
   if (given === undefined)

@@ -28,7 +28,7 @@ export interface TransferFlags extends CodeFlags, StandFlags {
   readonly events: string;
   readonly dryRun?: boolean | undefined;
   readonly yes?: boolean | undefined;
-  /** Slugs of sources that may start programs. */
+  /** Sources that may start programs. */
   readonly allowRun?: readonly string[] | undefined;
 }
 
@@ -44,13 +44,13 @@ export function pull(cli: CliContext, sources: readonly string[], flags: Transfe
 
 interface Ends {
   readonly flags: TransferFlags;
-  /** Profile names. Undefined for the default server. */
+  /** Profiles. Undefined for the default server. */
   readonly from: string | undefined;
   readonly to: string | undefined;
   readonly isPull: boolean;
 }
 
-/** One request per source, so an interruption never leaves it half transferred. */
+/** One request per source, so an interruption leaves none half transferred. */
 async function transfer(cli: CliContext, names: readonly string[], { flags, from, to, isPull }: Ends): Promise<number> {
   const wishes = { secrets: flags.withSecrets === true, state: flags.withState === true, events: countOf(flags.events, "--events") };
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
@@ -78,14 +78,14 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   if (failures.length === 0) checkDeclared(Object.keys(props), found);
   const plans = found.map((plan) => withGiven(plan, props, env));
   if (!cli.isJson) for (const plan of plans) showPlan(cli, plan, flags.withSecrets === true);
-  // On a push, a user of this server has already granted the rights.
+  // On a push, a user of this server granted the rights.
   const granted = isPull ? plans : [];
   const goesOn =
     flags.dryRun !== true &&
     (await mayGrant(cli, { granted, allowRun: flags.allowRun, prompt: flags.prompt })) &&
     (await mayReplace(cli, { flags, plans: [...planned, ...plans], isPull }));
   const done = goesOn ? await withBar(cli, isPull ? "Pulling" : "Pushing", (bar) => carryOut(cli, target, { plans, failures, bar })) : [];
-  // Workflows come last, because the sources they listen to must exist.
+  // The sources that workflows listen to must exist.
   if (goesOn) for (const workflow of planned) await workflow.carryOut().catch((error: unknown) => failures.push(error));
   if (cli.isJson && wantsSources)
     printJson(
@@ -96,7 +96,7 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   return tellFailures(cli, failures, sources.length + planned.length);
 }
 
-/** Throws PD_BAD_INPUT for a flag that applies to nothing. Workflows of the hosted platform become files, which take no flags. */
+/** Throws PD_BAD_INPUT for a flag without effect. Hosted workflows become files, which take no flags. */
 function checkTaken(flags: TransferFlags, takers: { readonly sources: boolean; readonly workflows: boolean }): void {
   const { account, source, schedule, prop, props, withState, withSecrets, env, envFile } = flags;
   const ofSources = { prop, props, "with-state": withState, "with-secrets": withSecrets, events: countOf(flags.events, "--events") || undefined };
@@ -108,7 +108,6 @@ function checkTaken(flags: TransferFlags, takers: { readonly sources: boolean; r
   refuseGiven(refused, "it applies to nothing that is transferred");
 }
 
-/** A source that cannot be read is added to `failures`. */
 async function planSources(
   cli: CliContext,
   { origin, target }: { origin: Client; target: Client },
@@ -132,7 +131,7 @@ async function planSources(
   return plans;
 }
 
-/** With `isAll`, returns the ids of all workflows. */
+/** `isAll`: the ids of all workflows. */
 async function workflowsAmong(
   origin: Client,
   names: readonly string[],
@@ -144,13 +143,13 @@ async function workflowsAmong(
   return names.filter((name) => name.startsWith("p_") || listed.some(({ name_slug: slug }) => slug === name));
 }
 
-/** An older server has no workflows. */
+/** Older servers have no workflows. */
 function ignoringOlder(error: unknown): readonly WorkflowRecord[] {
   if (error instanceof PdError && error.code === "PD_NOT_FOUND") return [];
   throw error;
 }
 
-/** Asks before a pull replaces local changes, which have no other copy, or grants rights. */
+/** Before a pull grants rights or replaces local changes, which have no other copy. */
 async function mayReplace(
   cli: CliContext,
   {
@@ -174,12 +173,12 @@ async function mayReplace(
 
 function tellFailures(cli: CliContext, failures: readonly unknown[], count: number): number {
   if (failures.length > 1) printNote(cli, `${failures.length} of ${count} could not be transferred:`);
-  // The JSON result was already printed, so errors go to stderr as text.
+  // The JSON result is already printed.
   for (const failure of failures) printError({ ...cli, isJson: false }, failure);
   return failures.length === 0 ? 0 : 1;
 }
 
-/** The hosted platform lists the sources of a workspace separately. */
+/** The hosted platform lists a workspace's sources separately. */
 async function sourcesOf(client: Client, profile: Profile | undefined): Promise<readonly SourceRecord[]> {
   const own = await everyPage(client.sources.list);
   const { orgId } = profile ?? {};
@@ -194,7 +193,7 @@ function named(listed: readonly SourceRecord[], name: string): SourceRecord {
   return theNamed(things, name, { attempted: "transfer source" }).record;
 }
 
-/** The hosted platform returns only what its documented endpoints have. */
+/** The hosted platform has only its documented endpoints. */
 async function exportOf(client: Client, source: SourceRecord, wishes: TransferWishes): Promise<ExportedRecord> {
   try {
     return await client.sources.export(source.id, wishes);

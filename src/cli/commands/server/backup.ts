@@ -12,7 +12,7 @@ import { settingsOf } from "../../settings-of.ts";
 import { printJson, printLine, printNote } from "../../reporter.ts";
 import { type Bar, withBar, withSpinner } from "../../spinner.ts";
 
-/** Writes a consistent snapshot while the server runs. */
+/** A consistent snapshot of a running server. */
 export async function backup(cli: CliContext, path: string): Promise<number> {
   const target = resolve(path);
   if (existsSync(target)) throw isTaken(target);
@@ -40,24 +40,23 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
   return 0;
 }
 
-/** Files of the server in its home. */
 const OF_THE_SERVER = /^(headwater\.(db(-(wal|shm|journal))?|mark)|server\.(json|lock|log)|api-key|secret-key|child\.cjs|dev-attachments\.json)$/;
 
 function isTaken(target: string): PdError {
   return new PdError("PD_CONFLICT", `Cannot write a backup to ${target}: it exists`, { fix: "Choose another name" });
 }
 
-/** Does not overwrite a file that was created in the meantime. */
+/** Does not overwrite a file created in the meantime. */
 async function putInPlace(draft: string, target: string): Promise<void> {
   try {
     await link(draft, target);
   } catch (error) {
     if (codeOf(error) === "EEXIST") throw isTaken(target);
-    // Some file systems do not support hard links.
+    // Some file systems have no hard links.
     if (existsSync(target)) throw isTaken(target);
     return rename(draft, target);
   }
-  // The backup is complete, even when the draft cannot be removed.
+  // The backup is complete without this.
   await rm(draft, { force: true }).catch(() => {});
 }
 
@@ -74,10 +73,9 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** Requires that the server is stopped. */
 export async function restore(cli: CliContext, path: string, { yes }: { yes?: boolean | undefined }): Promise<number> {
   const { home } = await settingsOf(cli);
-  // When it cannot ask, `restoreHome` throws and says what would be replaced.
+  // When it cannot ask, `restoreHome` throws and says what it would replace.
   const isAsked = yes !== true && canAsk(cli, {}) && existsSync(join(home, "headwater.db"));
   if (isAsked && !(await isAgreed(cli, { yes, question: `Replace the data in ${home} with ${path}?`, attempted: "restore" }))) return 1;
   const mayReplace = yes === true || isAsked;

@@ -15,8 +15,8 @@ const PATIENCE_MS = 1500;
 const MOST_ABOUT = 80;
 
 /**
- * For the scripts of `pd completion`. Prints each completion of the last word, with its description after a tab. A line `:files` means that it may
- * be a file. Starts no server.
+ * For the scripts of `pd completion`. Prints each completion of the last word, a tab, and its description. `:files` means
+ * that it may be a file. Starts no server.
  */
 export async function completeWords(cli: CliContext, words: readonly string[], program: CommandUnknownOpts): Promise<number> {
   const place = placeIn(program, words);
@@ -33,7 +33,7 @@ export async function completeWords(cli: CliContext, words: readonly string[], p
     return new Attachments(home ?? settings.home, profile?.baseUrl ?? "").find(resolve(path));
   };
   const { candidates, mayBeFile } = await complete({ place, client, profiles: () => profileNames(cli.environment), sourceOfFile });
-  // Such values would end a line or hide text.
+  // They would end a line or hide text.
   const fitting = candidates.filter(({ value }) => value.startsWith(place.current) && isPlainText(value));
   const lines = fitting.map(({ value, about = "" }) => `${value}\t${cut(isPlainText(about) ? about : forTerminal(about.replaceAll(/\s+/g, " ")), MOST_ABOUT)}`);
   cli.stdout.write([...lines, ...(mayBeFile ? [":files"] : [])].map((line) => `${line}\n`).join(""));

@@ -11,8 +11,8 @@ export function completion(cli: CliContext, shell: string): Promise<number> {
 }
 
 /**
- * bash splits words at = and :, and replaces only the last piece, so the script splits the line itself. bash runs candidates as code and quotes file
- * names incompletely. Names come from others, so the script quotes each candidate.
+ * bash splits words at = and : and replaces only the last piece, so the script splits the line itself. bash also runs
+ * candidates as code and quotes file names incompletely. Names come from others, so the script quotes each candidate.
  */
 const BASH = `_pd() {
   local line current piece files="" value

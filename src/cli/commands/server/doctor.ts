@@ -22,20 +22,20 @@ import { abortOnStop } from "../../stop-signals.ts";
 export interface DoctorFlags {
   readonly registry?: string | undefined;
   readonly grep?: string | undefined;
-  /** True prints the report to stdout. A string is the file to write it to. */
+  /** True: to stdout. A string: to this file. */
   readonly json?: boolean | string | undefined;
 }
 
 const SIGNS = { good: "✔", attention: "!", bad: "✖" } as const;
 
-/** Exits 1 when something is wrong. */
+/** Exit code 1 when something is wrong. */
 async function checkServer(cli: CliContext, isJson: boolean): Promise<number> {
   const settings = await settingsOf(cli);
   const { client, silent } = await withSpinner(cli, "Checking the server", serverOrWhy(settings));
   const serverVersion = client === undefined ? undefined : (await client.server.status()).version;
   const ofMachine = await withSpinner(cli, "Checking the machine", checkMachine(settings, serverVersion));
   const ofServer = (await client?.server.checkup()) ?? [];
-  // Both check the disk and the sandbox. The server's result counts.
+  // Both check the disk and the sandbox. The server's finding counts.
   const known = new Set(ofServer.map(({ about }) => about));
   const found = worstFirst([...silent, ...ofServer, ...ofMachine.filter(({ about }) => !known.has(about))]);
   const colours = coloursFor(cli.stdout, cli);
@@ -47,7 +47,7 @@ async function checkServer(cli: CliContext, isJson: boolean): Promise<number> {
   return found.some(({ level }) => level === "bad") ? 1 : 0;
 }
 
-/** A server that does not answer is a finding, and does not hide the others. */
+/** A silent server is a finding, and does not hide others. */
 async function serverOrWhy(settings: Settings): Promise<{ client: Client | undefined; silent: readonly Finding[] }> {
   try {
     return { client: await findServer(settings), silent: [] };
@@ -57,7 +57,7 @@ async function serverOrWhy(settings: Settings): Promise<{ client: Client | undef
   }
 }
 
-/** Reports which components in a folder can be deployed here. */
+/** Lists the components in a folder that can be deployed here. */
 export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFlags): Promise<number> {
   if (registry === undefined) return checkServer(cli, json === true);
   const folder = resolve(registry);
@@ -116,7 +116,6 @@ function progressTeller(cli: CliContext, { isQuiet, bar }: { isQuiet: boolean; b
   };
 }
 
-/** Skipped files that are named per reason. */
 const MOST_NAMED = 10;
 const REASONS: readonly (readonly [keyof ConformanceReport["left"], string])[] = [
   ["no component", "without a component"],

@@ -25,7 +25,7 @@ export async function down(cli: CliContext): Promise<number> {
   return 0;
 }
 
-/** Resolves when the home is free. The process may still be a zombie then. */
+/** Waits until the home is free. The process may still be a zombie then. */
 async function untilGone(home: string, pid: number): Promise<void> {
   for (const started = Date.now(); Date.now() - started < STOP_TIMEOUT_MS; await sleep(20)) {
     const lock = holdLock(join(home, "server.lock"));

@@ -12,7 +12,7 @@ export interface McpFlags {
   readonly steer?: boolean | undefined;
 }
 
-/** Serves an agent over stdin and stdout until it disconnects. */
+/** Serves an agent until it disconnects. */
 export async function mcp(cli: CliContext, { actions, account, steer }: McpFlags): Promise<number> {
   const offer = readOffer({ actions, accounts: account, steers: steer });
   const client = await connect(cli);

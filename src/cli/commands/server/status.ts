@@ -3,7 +3,7 @@ import { packageVersion } from "../../../system/program-files.ts";
 import { settingsOf } from "../../settings-of.ts";
 import { fields, printJson, printLine } from "../../reporter.ts";
 
-/** Exits 1 when no server runs on this PD_HOME. */
+/** Exit code 1 without a server on this PD_HOME. */
 export async function status(cli: CliContext): Promise<number> {
   const settings = await settingsOf(cli);
   const client = await findServer(settings);

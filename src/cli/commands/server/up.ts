@@ -29,7 +29,7 @@ export async function up(cli: CliContext, { detach }: { detach?: boolean | undef
   return runServer(cli, settings, { isShared: false });
 }
 
-/** Listens beyond this machine only when a named key exists. */
+/** Without a named key, listens only on this machine. */
 export async function serve(cli: CliContext): Promise<number> {
   return runServer(cli, await settingsOf(cli), { isShared: true });
 }
@@ -71,7 +71,7 @@ interface Output {
   write(text: string): unknown;
 }
 
-/** A terminal that accepts no output, as after Ctrl-S, must not block the server. */
+/** A stopped terminal, as after Ctrl-S, must not block the server. */
 function outputOf(stream: NodeJS.WriteStream): Output {
   return stream.isTTY === true && "fd" in stream && typeof stream.fd === "number" ? new TerminalWriter(stream.fd) : stream;
 }
@@ -85,7 +85,7 @@ function tellRuns(cli: CliContext, { engine }: Runtime, out: Output): void {
   });
 }
 
-/** A deleted source or workflow is shown by its id. */
+/** A deleted source or workflow has only its id. */
 function nameOf(engine: Runtime["engine"], id: DeployedId): string {
   try {
     return engine.deployed.find(id, "name").slug;

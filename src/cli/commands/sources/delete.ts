@@ -3,7 +3,7 @@ import { type CliContext, connect } from "../../context.ts";
 import { findExactly } from "../../deployed.ts";
 import { printLine, printRecord } from "../../reporter.ts";
 
-/** `--force` deletes a source even when its deactivate hook throws. */
+/** `--force`: even when the deactivate hook throws. */
 export async function remove(cli: CliContext, source: string, { force, yes }: { force?: boolean | undefined; yes?: boolean | undefined }): Promise<number> {
   const client = await connect(cli);
   const { kind, record } = await findExactly(client, source);

@@ -21,7 +21,7 @@ export interface DeployFlags extends CodeFlags, LimitFlags, StandFlags {
   readonly new?: boolean | undefined;
 }
 
-/** Without a target, the user picks a component from the registries. */
+/** Without a target, the user picks from the registries. */
 export async function deploy(cli: CliContext, target: string | undefined, flags: DeployFlags): Promise<number> {
   const workflow = target === undefined ? undefined : await workflowFolderOf(target);
   if (workflow !== undefined) return deployFolder(cli, workflow, flags);

@@ -43,7 +43,7 @@ function valueText({ configurable_props: props }: SourceRecord, { name, value }:
   return isTimer ? scheduleText(value) : JSON.stringify(value);
 }
 
-/** Members of a schedule from the API may be null. */
+/** The API may return null members. */
 function scheduleText(value: JsonValue): string {
   const { cron, timezone, interval_seconds: shown, intervalSeconds = shown } = isJsonObject(value) ? value : {};
   const parsed = parseTimer(cron === undefined || cron === null ? { intervalSeconds } : { cron, ...(timezone === undefined ? {} : { timezone }) });

@@ -20,7 +20,7 @@ import type { StandFlags } from "../../workflows/deploy-workflow.ts";
 import { openWorkflowSession } from "../../workflows/dev-session.ts";
 import { workflowFolderOf } from "../../workflows/folder.ts";
 
-/** Each save updates the code of one deployed component. Hosts the server when none runs. */
+/** Each save updates one deployed component. Hosts the server when none runs. */
 export async function dev(cli: CliContext, target: string, flags: DevFlags & StandFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const settings = await settingsOf(cli);
@@ -68,7 +68,7 @@ function clientOf({ apiUrl, apiKey, ask }: Runtime): Client {
   return createClient(new Connection({ baseUrl: apiUrl, key: apiKey }, { ask: (url, { timeoutMs: _limit, ...call }) => ask(url, call) }));
 }
 
-/** Finds a source by name, with the file that it was saved from. An existing path is never a source name. */
+/** By the source's name, with its last file. An existing path is never a name. */
 async function attachedFile(client: Client, target: string, attachments: Attachments): Promise<{ readonly path: string; readonly id: string } | undefined> {
   const isPath = await stat(target).then(
     () => true,
@@ -83,7 +83,7 @@ async function attachedFile(client: Client, target: string, attachments: Attachm
   return source === undefined || path === undefined ? undefined : { path, id: source.id };
 }
 
-/** A source given by name is attached to, unless flags say otherwise. */
+/** Attaches to a source given by name, unless flags forbid it. */
 function attachTo(flags: DevFlags & StandFlags, id: string | undefined): DevFlags & StandFlags {
   return id === undefined || flags.dc !== undefined || flags.new === true ? flags : { ...flags, dc: id, force: true };
 }

@@ -14,9 +14,7 @@ interface EventsFlags {
   readonly verbose?: boolean | undefined;
 }
 
-/**
- * Oldest first. A terminal gets time, summary and id, and payloads with -v. A pipe, or --raw, gets one payload per line. --json gives whole records.
- */
+/** Oldest first. Terminals get time, summary and id, with -v also payloads. Pipes and --raw get one payload per line, --json whole records. */
 export async function events(cli: CliContext, source: string, { n, channel, follow, raw, verbose }: EventsFlags): Promise<number> {
   const limit = countOf(n);
   if (follow === true && channel?.startsWith("$") === true)
@@ -43,7 +41,6 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
       wasCutOff = true;
       printConnection(cli, isOpen);
     },
-    // At the first connection, the user has not missed these events.
     onGone: (count) => wasCutOff && printGone(cli, count),
     ...(after === undefined ? {} : { after }),
   });
@@ -51,7 +48,6 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
   return 0;
 }
 
-/** Does not deduplicate the event. */
 export async function emitAgain(cli: CliContext, source: string, id: string): Promise<number> {
   const client = await connect(cli);
   const event = await client.events.emit(source, id);

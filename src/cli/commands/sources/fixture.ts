@@ -21,16 +21,16 @@ import { printJson, printLine, printNote } from "../../reporter.ts";
 import { withSpinner } from "../../spinner.ts";
 
 export interface FixtureFlags {
-  /** Omitted to use the file that `pd dev` saved the component from. */
+  /** Omitted: the file that `pd dev` used. */
   readonly file?: string | undefined;
-  /** Call third parties once, with the source's accounts, and store their answers beside the test. */
+  /** Calls third parties once with the source's accounts, and stores their answers. */
   readonly record?: boolean | undefined;
-  /** Start the test with the current state of the source. */
+  /** Starts the test with the source's current state. */
   readonly withState?: boolean | undefined;
   readonly force?: boolean | undefined;
 }
 
-/** Writes the input of a run, and a test that passes. */
+/** Writes a run's input, and a test that passes. */
 export async function fixture(cli: CliContext, [first, event]: readonly [string, string | undefined], flags: FixtureFlags): Promise<number> {
   const client = await connect(cli);
   const invocation = await invocationOf(client, first, event);
@@ -79,13 +79,12 @@ export async function fixture(cli: CliContext, [first, event]: readonly [string,
   }
 }
 
-/** The input of a test. */
 interface Given {
   readonly props: JsonObject;
   readonly db: JsonObject;
   readonly now: number;
   readonly trigger: JsonObject;
-  /** Prop → stand-ins for the fields of its account. */
+  /** Prop → stand-ins for its account's fields. */
   accounts?: Record<string, Record<string, string>>;
 }
 
@@ -114,14 +113,13 @@ interface Files {
   readonly test: string;
 }
 
-/** The id comes from a server, and becomes part of paths. */
+/** A server's id becomes part of paths. */
 function namesFor(path: string, id: string): Files {
   if (!/^[\w-]+$/.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot write files for the run ${JSON.stringify(id)}: its id is not a valid file name`);
   const stem = join(dirname(path), `${basename(path).replace(/\.[^.]+$/, "")}.${id}`);
   return { fixture: `${stem}.json`, recording: `${stem}.recording.json`, test: `${stem}.test.${/^\.[mc]?ts$/.test(extname(path)) ? "ts" : "mjs"}` };
 }
 
-/** Secrets become stand-ins. */
 function propsOf({ configured_props: values, configurable_props: declared }: SourceRecord): JsonObject {
   const plain = declared.filter(({ type, name }) => type !== "app" && !/^\$\.(interface|service)\./.test(type) && values[name] !== undefined);
   return Object.fromEntries(
@@ -136,7 +134,7 @@ interface Recording {
   readonly recordingFile: string;
 }
 
-/** Removes the secrets and credentials from the recording. */
+/** The recording contains no secrets and credentials. */
 async function recordOnce(cli: CliContext, client: Client, { path, given, source, recordingFile }: Recording): Promise<void> {
   const standIns = new Map<string, string>();
   const accounts: Record<string, Record<string, string>> = {};
@@ -184,7 +182,7 @@ async function tried(path: string, given: Given, recordingFile: string): Promise
   }
 }
 
-/** Without an answer, the run differs from the one on the server, even when the code ignores that. */
+/** Unanswered calls make the run differ from the server's, even when the code ignores them. */
 function requireAnswers(calls: RunFailed["result"]["calls"]): void {
   const asked = calls.find(({ status }) => status === undefined);
   if (asked === undefined) return;
@@ -224,7 +222,7 @@ async function told(cli: CliContext, client: Client, { files, invocation, kept, 
   printNote(cli, `Run it with: pd test ${relative(process.cwd(), files.test)}`);
 }
 
-/** The list shortens long events, so each is fetched. */
+/** Fetches each event, because the list shortens long ones. */
 async function differenceFromServer(
   client: Client,
   { invocation, standIns }: Pick<Told, "invocation" | "standIns">,
@@ -234,7 +232,7 @@ async function differenceFromServer(
   const onServer: JsonValue[] = [];
   for (const { id } of listed.slice(0, MOST_COMPARED)) {
     const whole = await client.events.get(invocation.source_id, id).catch(unlessGone);
-    // Neither a deleted event nor those after it can be compared.
+    // After a deleted event, nothing can be compared.
     if (whole === undefined) break;
     onServer.push(asJson(whole.event));
   }

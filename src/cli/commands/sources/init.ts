@@ -49,7 +49,6 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
   return 0;
 }
 
-/** Keeps existing project files. */
 async function initTyped(cli: CliContext, { kind, name, slug }: { kind: string; name: string; slug: string }, flags: InitFlags): Promise<number> {
   const path = join(slug, kind === "app" ? `${slug}.app.ts` : `${slug}.ts`);
   if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
@@ -80,7 +79,7 @@ async function writeLaunch(slug: string): Promise<void> {
   await copyFile(join(packageFile("templates"), "launch.json"), path);
 }
 
-/** For types in an editor. The component and its test run without these packages. */
+/** Types for editors. The component and its test do not need these packages. */
 async function projectManifest(slug: string): Promise<object> {
   const version = await packageVersion();
   return {
@@ -108,7 +107,7 @@ async function initWorkflow(cli: CliContext, { name, slug }: { name: string; slu
   return 0;
 }
 
-/** A source defaults to a timer, so that it does something. */
+/** A source gets a timer by default, so that it does something. */
 function chosenParts(kind: string, { db, http, timer }: InitFlags): ReadonlySet<string> {
   const chosen = Object.entries({ db, http, timer })
     .filter(([, isChosen]) => isChosen === true)
@@ -116,7 +115,7 @@ function chosenParts(kind: string, { db, http, timer }: InitFlags): ReadonlySet<
   return new Set(chosen.length === 0 && kind === "source" ? ["timer"] : chosen);
 }
 
-/** Keeps a line marked `// if: part` when the part is chosen, and one marked `// unless: part` when it is not. `|` separates parts. */
+/** `// if: part` keeps a line when the part is chosen, `// unless: part` when it is not. `|` separates parts. */
 function fill(template: string, { name, slug, parts }: { name: string; slug: string; parts: ReadonlySet<string> }): string {
   return (
     template
@@ -128,7 +127,7 @@ function fill(template: string, { name, slug, parts }: { name: string; slug: str
         return isChosen === (mark[1] === "if") ? [line.slice(0, mark.index)] : [];
       })
       .join("\n")
-      // A JSON string is also valid JavaScript and YAML.
+      // JSON is valid JavaScript and YAML.
       .replaceAll('"__NAME__"', () => JSON.stringify(name))
       .replaceAll("__SLUG__", slug)
       .replaceAll("__APP__", slug.replaceAll("-", "_"))

@@ -46,7 +46,7 @@ async function hasWorkflows(client: Client, sources: readonly SourceRecord[]): P
 
 const MOST_AT_ONCE = 100;
 
-/** An older server does not report activity. */
+/** Older servers do not report activity. */
 async function activityOf(client: Client, sources: readonly SourceRecord[]): Promise<ReadonlyMap<string, ActivityRecord>> {
   const found = new Map<string, ActivityRecord>();
   for (let from = 0; from < sources.length; from += MOST_AT_ONCE) {
@@ -66,7 +66,7 @@ function stateOf({ active, problems = [] }: SourceRecord): string {
   return active ? "active" : "off";
 }
 
-/** Time and outcome of the newest run, and events in the last hour. */
+/** Newest run, and events of the last hour. */
 function cellsOf(activity: ActivityRecord | undefined): readonly [string, string] {
   if (activity === undefined) return ["", ""];
   const [last] = activity.calls;

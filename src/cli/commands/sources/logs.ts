@@ -5,7 +5,7 @@ import { findDeployed } from "../../deployed.ts";
 import { countOf, printGap, printJson, printLine, timelineLine } from "../../reporter.ts";
 import { abortOnStop } from "../../stop-signals.ts";
 
-/** --json prints a record per line, or a list with --no-follow. */
+/** --json: one record per line, or a list with --no-follow. */
 export async function logs(cli: CliContext, source: string, { n, follow }: { n: string; follow: boolean }): Promise<number> {
   const limit = countOf(n);
   const client = await connect(cli);
@@ -14,7 +14,7 @@ export async function logs(cli: CliContext, source: string, { n, follow }: { n: 
   const print = (record: ObservationRecord): void => (cli.isJson ? printJson(cli, record) : printLine(cli, timelineLine(record, colours) ?? ""));
   const readRecent = async (): Promise<readonly ObservationRecord[]> => {
     const recent = limit === 0 ? [] : await client.invocations.observations(id, { limit });
-    // Records are grouped by run. Runs overlap, and a run may log after its end.
+    // Records are grouped by run, but runs overlap and may log after their end.
     return recent.toSorted((a, b) => a.ts - b.ts);
   };
   if (!follow) {
@@ -29,7 +29,6 @@ export async function logs(cli: CliContext, source: string, { n, follow }: { n: 
   await coming.opened;
   const recent = await readRecent();
   recent.forEach(print);
-  // New records may also be among the recent ones.
   const seen = new Set(recent.map((record) => JSON.stringify(record)));
   for await (const record of coming) {
     const isKnown = seen.delete(JSON.stringify(record));

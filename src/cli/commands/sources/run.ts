@@ -15,7 +15,7 @@ interface RunFlags {
   readonly sample?: boolean | undefined;
 }
 
-/** Returns exit code 1 when the run failed. */
+/** Exit code 1 when the run failed. */
 export async function run(cli: CliContext, source: string, { event: path, sample }: RunFlags): Promise<number> {
   const client = await connect(cli);
   const { kind, record } = await findDeployed(client, source);
@@ -31,7 +31,7 @@ export async function run(cli: CliContext, source: string, { event: path, sample
   return printInvocation(cli, await client.sources.run(id, { event, sample }));
 }
 
-/** Runs the same trigger again with the current code. `--dry` stores nothing. */
+/** The same trigger with the current code. `--dry` stores nothing. */
 export async function replay(cli: CliContext, source: string, { id, dry = false }: { id: string; dry?: boolean | undefined }): Promise<number> {
   const client = await connect(cli);
   const { id: sourceId } = await client.sources.get(source);
@@ -54,7 +54,7 @@ function printRehearsal(cli: CliContext, rehearsal: RehearsalRecord): number {
   return after.outcome === "returned" ? 0 : 1;
 }
 
-/** An unchanged event is printed once, without a sign. */
+/** Prints an unchanged event once, without a sign. */
 function eventLines({ before, after }: RehearsalRecord): string[] {
   const isSame = (index: number): boolean => isSameJson(before.events[index]?.event, after.events[index]?.event);
   const gone = before.events.flatMap(({ event }, index) => (isSame(index) ? [] : [`- ${JSON.stringify(event)}`]));

@@ -9,7 +9,7 @@ import type { CliContext } from "../../context.ts";
 const TEST_FILE = /\.test\.(m?ts|m?js)$/;
 const NOT_OWN = new Set(["node_modules", ".git", "dist"]);
 
-/** Runs Node's test runner and returns its exit code. */
+/** Returns the exit code of Node's test runner. */
 export async function test(cli: CliContext, paths: readonly string[]): Promise<number> {
   const files = (await Promise.all((paths.length === 0 ? ["."] : paths).map(testFiles))).flat();
   if (files.length === 0)
@@ -38,7 +38,7 @@ export async function test(cli: CliContext, paths: readonly string[]): Promise<n
   });
 }
 
-/** Since Node 21 the runner reads its arguments as patterns. */
+/** Node 21 and later read arguments as patterns. */
 const READS_PATTERNS = Number(process.versions.node.split(".")[0]) >= 21;
 
 function asRunnerArgument(path: string): string {
@@ -57,7 +57,7 @@ async function testFiles(path: string): Promise<readonly string[]> {
   return (await Promise.all(below)).flat();
 }
 
-/** Throws PD_BAD_INPUT for vitest and jest, whose tests do nothing without their runner. */
+/** Throws PD_BAD_INPUT: these tests do nothing without their runner. */
 async function refuseOthers(files: readonly string[]): Promise<void> {
   for (const file of files) {
     const framework = /from ["'](vitest|@jest\/globals)["']/.exec(await readFile(file, "utf8"))?.[1];

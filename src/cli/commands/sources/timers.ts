@@ -13,7 +13,7 @@ interface PlannedTimer {
   readonly next_at_ms?: number | undefined;
 }
 
-/** With a target, also prints what became of its newest planned times. */
+/** With a target, also prints the outcomes of its newest planned times. */
 export async function timers(cli: CliContext, target: string | undefined, { n }: { readonly n: string }): Promise<number> {
   const client = await connect(cli);
   if (target === undefined) return printTimers(cli, (await everyDeployed(client)).flatMap(timersOf).toSorted(byNext));
@@ -49,7 +49,6 @@ function timersOf(deployed: Deployed): readonly PlannedTimer[] {
   return own.map(({ prop, next_at_ms: next, ...schedule }) => ({ name, id, prop, schedule: scheduleText(schedule), next_at_ms: next }));
 }
 
-/** Timers that no longer fire come last. */
 function byNext(left: PlannedTimer, right: PlannedTimer): number {
   return (left.next_at_ms ?? Infinity) - (right.next_at_ms ?? Infinity);
 }
@@ -69,7 +68,7 @@ function scheduleText(value: unknown): string {
 
 const SIGNS: Readonly<Record<InstantRecord["state"], string>> = { running: "▶", fired: "✔", coalesced: "⊘", skipped: "⊘" };
 
-/** One line for consecutive planned times with the same outcome. */
+/** Consecutive times with the same outcome share a line. */
 function instantLine({ prop, planned_at_ms: at, last_planned_at_ms: last, count, state, invocation_id: id = "", reason = "" }: InstantRecord): string {
   const until = count === 1 ? "" : `  ${count} until ${localTime(last)}`;
   return [`${SIGNS[state]} ${state}`, `${localTime(at)}${until}`, prop, id, reason].filter((part) => part !== "").join("  ");

@@ -16,7 +16,7 @@ interface LatestFlags {
   readonly import?: readonly string[] | undefined;
 }
 
-/** The newest code from the source's origin, after the user has agreed. Empty without newer code. Undefined when the user declined. */
+/** From the source's origin. Empty without newer code. Undefined when the user declined. */
 export async function latestCode(
   cli: CliContext,
   client: Client,
@@ -27,7 +27,7 @@ export async function latestCode(
   const changes = fileLines(differenceOf(filesOf(before), filesOf(after)));
   if (changes.length === 0) {
     printNote(cli, `${source.name_slug} already runs the newest code (version ${before.version})`);
-    // `--import` modules change only together with the code.
+    // `--import` modules change only with the code.
     return flags.import === undefined ? {} : code;
   }
   printLine(cli, `${source.name_slug}: version ${before.version} → ${after.version}`);
@@ -36,7 +36,7 @@ export async function latestCode(
   return (await isWanted(cli, flags)) ? code : undefined;
 }
 
-/** Updates the registry first. Throws PD_BAD_INPUT for code that has no origin. */
+/** Updates the registry first. Throws PD_BAD_INPUT without an origin. */
 async function refreshed(client: Client, source: SourceRecord): Promise<CodeParams> {
   const { registry, component_url: url, component_key: key } = source;
   if (url !== undefined) return { component_url: url };

@@ -5,7 +5,7 @@ import { type CliContext, connect } from "../../context.ts";
 import { findDeployed, noHooks } from "../../deployed.ts";
 import { localTime, printLine, printNote, printRecord, printRecords } from "../../reporter.ts";
 
-/** Lists the versions, or compares one with the current or another one. */
+/** Compares when a number is given, by default with the current version. */
 export async function versions(cli: CliContext, source: string, [number, other]: readonly (string | undefined)[]): Promise<number> {
   const client = await connect(cli);
   const { kind, record } = await findDeployed(client, source);
@@ -33,7 +33,6 @@ export async function versions(cli: CliContext, source: string, [number, other]:
   });
 }
 
-/** Values and state stay. */
 export async function rollback(
   cli: CliContext,
   [source, version]: readonly [string, string | undefined],

@@ -15,7 +15,7 @@ interface DeliveryFlags {
 
 const STATES: readonly DeliveryRecord["state"][] = ["pending", "delivered", "failed", "missed"];
 
-/** For a delivery's id, prints its attempts. */
+/** For a delivery, prints its attempts. */
 export async function deliveries(cli: CliContext, what: string, flags: DeliveryFlags): Promise<number> {
   if (!what.startsWith("dlv_")) return list(cli, what, flags);
   refuseGiven({ failed: flags.failed, state: flags.state }, `it selects among deliveries, and ${what} is a single one`);

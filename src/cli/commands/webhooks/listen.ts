@@ -52,7 +52,7 @@ async function deliver(cli: CliContext, url: string, { id, event, metadata }: Ev
   printLine(cli, `${colours.dim(clockTime(started))} ${(isOk ? colours.green : colours.red)(shown)} in ${duration} ms  ${colours.dim(id)}`);
 }
 
-/** The status counts, even when the body is cut off. */
+/** The status counts, even without the whole body. */
 async function untilOver(body: AsyncIterable<Uint8Array> | null): Promise<void> {
   try {
     for await (const _chunk of body ?? []) continue;

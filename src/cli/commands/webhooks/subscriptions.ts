@@ -41,7 +41,6 @@ export async function remove(cli: CliContext, ends: Ends): Promise<number> {
   return printRecord(cli, { ...which, deleted: true }, () => printLine(cli, "Ended the subscription"));
 }
 
-/** Converts slugs to ids. */
 async function named(client: Client, { emitter, listener, channel }: Ends) {
   const idOf = async (name: string): Promise<string> => (/^(dc|p|wh|o|u)_/.test(name) ? name : (await findDeployed(client, name)).record.id);
   return { emitter_id: await idOf(emitter), listener_id: await idOf(listener), event_name: channel };

@@ -88,7 +88,7 @@ export async function rotate(cli: CliContext, id: string): Promise<number> {
   return showMade(cli, await client.webhooks.rotate(id));
 }
 
-/** Exits 0 when the receiver accepts the message. */
+/** Exit code 0 when the receiver accepts. */
 export async function test(cli: CliContext, id: string, { event: path }: { event?: string | undefined }): Promise<number> {
   const event = path === undefined ? undefined : await readEvent(path);
   const client = await connect(cli);
@@ -119,7 +119,6 @@ export async function subscribe(cli: CliContext, { source, url }: { source: stri
   return showMade(cli, webhook);
 }
 
-/** Deletes the webhook when the subscription fails. */
 async function subscribeOrUndo(client: Client, { id }: WebhookRecord, { emitter, channel }: { emitter: string; channel: string }): Promise<void> {
   try {
     await client.subscriptions.create({ emitter_id: emitter, listener_id: id, event_name: channel });

@@ -14,7 +14,6 @@ interface CallsFlags {
   readonly since?: string | undefined;
 }
 
-/** Runs per request. */
 const PAGE = 100;
 
 export async function sourceRuns(cli: CliContext, client: Client, { source, flags }: { source: SourceRecord; flags: CallsFlags }): Promise<number> {
@@ -40,7 +39,7 @@ async function newestOf(
     found.push(...page.filter((call) => call.started_at_ms >= from && isWanted(call)));
     const last = page.at(-1);
     before = last?.id;
-    // Pages are ordered by end time, not by start time.
+    // Pages are ordered by end time.
     if (last === undefined || page.length < PAGE || last.started_at_ms + last.duration_ms < from) break;
   }
   return found.slice(0, limit);

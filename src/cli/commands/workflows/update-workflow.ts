@@ -19,7 +19,7 @@ interface WorkflowUpdateFlags extends CodeFlags, LimitFlags, StandFlags {
   readonly force?: boolean | undefined;
 }
 
-/** Undefined when the name means a source. */
+/** Undefined for a source. */
 export async function workflowNamed(cli: CliContext, name: string): Promise<WorkflowRecord | undefined> {
   const client = await connect(cli);
   const found = await findDeployed(client, name);

@@ -59,7 +59,7 @@ export async function runs(cli: CliContext, target: string, flags: RunsFlags): P
   return 0;
 }
 
-/** Returns exit code 1 when the run failed. */
+/** Exit code 1 when the run failed. */
 export async function showRun(cli: CliContext, client: Client, run: RunRecord): Promise<number> {
   const steps = await client.workflows.steps(run.id);
   if (cli.isJson) printJson(cli, { ...run, steps });
@@ -71,7 +71,6 @@ export async function showRun(cli: CliContext, client: Client, run: RunRecord): 
   return run.state === "failed" ? 1 : 0;
 }
 
-/** Prints the run once it has ended or waits. */
 export async function runWorkflow(cli: CliContext, client: Client, { id, event }: { id: string; event: JsonObject | undefined }): Promise<number> {
   const begun = await client.workflows.start(id, event === undefined ? {} : { event });
   return showRun(cli, client, await untilRest(client, begun));
@@ -102,7 +101,7 @@ export interface RetryFlags extends RerunFlags {
   readonly go?: boolean | undefined;
 }
 
-/** `--dry` shows what a retry would do, without calling third parties. `--go` retries. */
+/** `--dry` shows the effect without calling third parties. */
 export async function retry(cli: CliContext, target: string, flags: RetryFlags): Promise<number> {
   if ((flags.dry === true) === (flags.go === true))
     throw new PdError("PD_BAD_INPUT", `Cannot retry ${target}: expected one of --dry and --go`, {
@@ -138,20 +137,20 @@ export async function cancel(cli: CliContext, run: string): Promise<number> {
   return printRecord(cli, cancelled, () => printLine(cli, runLine(cancelled)));
 }
 
-/** `--event` becomes `$resume_data` of the next step. */
+/** `--event`: the next step's `$resume_data`. */
 export async function resume(cli: CliContext, run: string, { event: path }: { event?: string | undefined }): Promise<number> {
   const event = path === undefined ? undefined : await readJsonFile(path, "the event");
   const client = await connect(cli);
   return showRun(cli, client, await untilRest(client, await client.workflows.resume(run, { event })));
 }
 
-/** Throws PD_BAD_INPUT for flags that select among several runs. */
+/** Throws PD_BAD_INPUT. */
 function checkAlone(run: string, { failed, state, since }: Omit<RunsFlags, "n">): void {
   const flag = failed === true ? "--failed" : state !== undefined ? "--state" : since === undefined ? undefined : "--since";
   if (flag !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} with ${run}: it selects among runs, and this is a single one`);
 }
 
-/** Throws PD_BAD_INPUT for contradicting flags. */
+/** Throws PD_BAD_INPUT. */
 function statesOf({ failed, state }: Pick<RunsFlags, "failed" | "state">): string | undefined {
   if (failed === true && state !== undefined && state !== "failed")
     throw new PdError("PD_BAD_INPUT", `Cannot use --failed with --state ${state}: both select runs by state`, { fix: `--state ${state},failed` });
@@ -162,7 +161,7 @@ function sinceParam(since: string | undefined): { since_ms?: number } {
   return since === undefined ? {} : { since_ms: Math.round(sinceOf(since)) };
 }
 
-/** Throws PD_BAD_INPUT unless the file is a JSON object. */
+/** Throws PD_BAD_INPUT. */
 export async function eventObject(path: string | undefined): Promise<JsonObject | undefined> {
   const event = path === undefined ? undefined : await readJsonFile(path, "the event");
   return isJsonObject(event) ? event : undefined;

@@ -14,7 +14,7 @@ import { isInDoubt, untilKnown } from "./in-doubt.ts";
 export interface Ownership {
   readonly sourceId: DeployedId;
   readonly fence: number;
-  /** Updated by each run before its commit is durable. When the commit fails, the ownership is dropped. */
+  /** Updated before the commit is durable. When the commit fails, the ownership is dropped. */
   cache: DedupeCache;
 }
 
@@ -79,7 +79,7 @@ function countReasons(dropped: readonly DroppedEmit[]): Record<string, number> {
   const counts: Record<string, number> = {};
   let others = 0;
   for (const [place, { reason }] of dropped.entries()) {
-    // A reason may contain an id, so each may be different.
+    // A reason may contain an id.
     if (place < MOST_LINES || counts[reason] !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
     else others++;
   }
@@ -103,7 +103,7 @@ export interface FinishedRun {
 export interface CommittedRun {
   readonly invocation: Invocation;
   readonly logs: readonly LogLine[];
-  /** The events are built on first access. */
+  /** Built on first access. */
   readonly stored: Pick<Committed, "events">;
 }
 
@@ -117,7 +117,7 @@ export interface CommitPorts {
   readonly signal: AbortSignal;
 }
 
-/** When the outcome is in doubt, asks the store until it is known. No state may be dropped and no run repeated before. */
+/** While the outcome is in doubt, no state may be dropped and no run repeated. */
 function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
   return ports.store.commit(run).catch(async (error: unknown) => {
     if (!isInDoubt(error)) throw error;
@@ -128,7 +128,7 @@ function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
   });
 }
 
-/** Throws PD_NOT_STORED, having written and announced nothing, and PD_IN_DOUBT when the server stops before the outcome is known. */
+/** Throws PD_NOT_STORED, having written and announced nothing, and PD_IN_DOUBT when the server stops first. */
 export async function commitRun(ports: CommitPorts, { owner, strategy, invocation, result, triggerText, step }: FinishedRun): Promise<CommittedRun> {
   const now = ports.clock.now();
   const judged = judgeEmits(owner, strategy, { emits: result.emits, now });

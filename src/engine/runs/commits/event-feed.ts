@@ -24,7 +24,7 @@ const TOGETHER = 200;
 /** A reader with more waiting items is disconnected. */
 const MAX_WAITING = 5000;
 
-/** A reader that starts at a number first gets the stored events after it, then new ones, without gaps or duplicates. */
+/** A reader that starts at a number gets stored events, then new ones, without gaps or duplicates. */
 export class EventFeed {
   readonly #store: EventStore;
   readonly #events: Subscriptions<readonly Event[]> = new Map();
@@ -61,8 +61,8 @@ export class EventFeed {
   }
 
   /**
-   * The reader is registered when this returns. All readers receive the same array object for the same events. Ends when `signal` aborts, the source is gone or
-   * the reader is too slow.
+   * The reader is registered when this returns. All readers receive the same array. Ends when `signal` aborts, the
+   * source is gone or the reader is too slow.
    */
   eventsSince(sourceId: DeployedId, afterSeq: number, signal: AbortSignal): AsyncGenerator<readonly Event[]> {
     return this.#backlogThen(new Subscription<readonly Event[]>(this.#events, sourceId, signal), sourceId, afterSeq);
@@ -82,7 +82,7 @@ export class EventFeed {
       const news = (told[0]?.seq ?? 0) > seen ? told : told.filter(({ seq }) => seq > seen);
       const [first] = news;
       if (first === undefined) continue;
-      // Parallel commits may be announced out of order, so events that may be missing are read from the store.
+      // Parallel commits may be announced out of order, so missing events are read from the store.
       if (first.seq > seen + 1) yield* this.#kept(sourceId, seen, first.seq);
       yield news;
       seen = lastSeqOf(news, seen);

@@ -28,14 +28,14 @@ interface Watched {
   memoryBytes(): Promise<number | undefined>;
 }
 
-/** Counts events by sequence numbers, so a source with many events costs the same as one with few. */
+/** Subtracts sequence numbers, so that many events cost the same as few. */
 export async function activityOf({ store, clock }: ActivityPorts, sources: readonly Watched[]): Promise<readonly SourceActivity[]> {
   const now = clock.now();
   const edges = Array.from({ length: PARTS + 1 }, (_, index) => now - HOUR_MS + (index * HOUR_MS) / PARTS);
   return Promise.all(
     sources.map(async (live): Promise<SourceActivity> => {
       const { id: sourceId } = live.outline;
-      // The last part includes events that are stored during this query.
+      // Includes events that are stored during this query.
       const seqs = await Promise.all(edges.map((at, index) => store.firstSeqSince(sourceId, index === PARTS ? Number.MAX_SAFE_INTEGER : at)));
       const events = seqs.slice(1).map((seq, index) => Math.max(0, seq - (seqs[index] ?? seq)));
       const [calls, memoryBytes] = await Promise.all([store.listOutcomes(sourceId, LATEST), live.memoryBytes()]);

@@ -27,7 +27,6 @@ export class History {
     this.#store = store;
   }
 
-  /** Newest first. */
   invocations(sourceId: DeployedId, page: InvocationPage): Promise<readonly Invocation[]> {
     return this.#store.listInvocations(sourceId, page);
   }
@@ -37,7 +36,6 @@ export class History {
     return this.#store.listEventsOf({ sourceId, invocationId, since }, limit);
   }
 
-  /** Newest first. */
   outcomes(sourceId: DeployedId, limit: number): Promise<readonly EndedCall[]> {
     return this.#store.listOutcomes(sourceId, limit);
   }
@@ -53,7 +51,6 @@ export class History {
     return this.#store.invocationLogs(id);
   }
 
-  /** Newest first. */
   instants(sourceId: DeployedId, limit: number): Promise<readonly TimerInstant[]> {
     return this.#store.listInstants(sourceId, limit);
   }
@@ -71,7 +68,7 @@ export class History {
     return groups.toReversed().flat().slice(-limit);
   }
 
-  /** Inserts each log line of a workflow's triggers before the next run that started. */
+  /** Inserts each log line of the triggers before the next run that started. */
   async observationsWith(sourceId: DeployedId, triggerIds: readonly DeployedId[], limit: number): Promise<readonly Observation[]> {
     const own = await this.observations(sourceId, limit);
     const ofTriggers = await Promise.all(triggerIds.map((id) => this.observations(id, limit)));

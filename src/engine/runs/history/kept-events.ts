@@ -16,7 +16,7 @@ interface EventPorts {
 interface Followed {
   /** Number of the last event before `events`. */
   readonly after: number;
-  /** Number of events after `after` that are no longer kept. The reader misses them. */
+  /** Events after `after` that are no longer kept, so the reader misses them. */
   readonly gone: number;
   readonly events: AsyncIterable<readonly Event[]>;
 }
@@ -28,7 +28,6 @@ export class KeptEvents {
     this.#ports = ports;
   }
 
-  /** Newest first. */
   list(sourceId: DeployedId, page: EventPage): Promise<readonly Event[]> {
     return this.#ports.store.listEvents(sourceId, page);
   }
@@ -38,7 +37,7 @@ export class KeptEvents {
     return this.#ports.store.countEvents(sourceId, channel);
   }
 
-  /** Emits a kept event again as a new event, without dedupe. Throws PD_NOT_FOUND. */
+  /** Emits a new event, without dedupe. Throws PD_NOT_FOUND. */
   async emitAgain(sourceId: DeployedId, seq: number): Promise<Event> {
     const { store, clock, feed, onDeliveries } = this.#ports;
     const stored = await store.emitAgain(sourceId, seq, clock.now());

@@ -9,7 +9,7 @@ interface ManualPorts {
   readonly store: Pick<TimerStore, "listTimers">;
 }
 
-/** Default event of a manual run: that of the first timer, otherwise that of an empty HTTP request. */
+/** Defaults to the first timer's event, otherwise to that of an empty HTTP request. */
 export async function manualEvent({ clock, store }: ManualPorts, live: LiveSource): Promise<JsonObject> {
   const now = clock.now();
   const [timer] = await store.listTimers([live.source.id]);

@@ -39,8 +39,8 @@ export interface Rehearsal {
 }
 
 /**
- * Runs a trigger on the current code in a separate process, on a copy of the state. Stores no event, state, data store value or record. Requests to third
- * parties are real.
+ * Uses the current code in a separate process, on a copy of the state. Stores no event, state, data store value or
+ * record. Requests to third parties are real.
  */
 export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger: Trigger): Promise<Rehearsal> {
   const { clock, credentials, settings, signal, store } = ports;
@@ -87,7 +87,7 @@ interface Steady {
   readonly component: SavedComponent;
 }
 
-/** Reads again after an update, so that code and values belong to the same version. */
+/** Code and values must belong to the same version. */
 async function steady(live: LiveSource): Promise<Steady> {
   for (;;) {
     const { source, definition } = live;
@@ -116,7 +116,7 @@ async function startUnit(
   const { bundle, packagesFolder } = component;
   const stores = new RehearsedStores(ports.store);
   const code = { ...unitCode(packages, source, { bundle, packagesFolder, ...rightsOf(source) }), state };
-  // A source that has a process must not wait for its own process to end.
+  // Its process would otherwise wait for itself to end.
   const wait = processes.enter(live.isWarm);
   if (wait !== undefined) await wait;
   let isGone = false;

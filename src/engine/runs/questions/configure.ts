@@ -19,11 +19,11 @@ export interface Configuring {
   readonly name: string;
   readonly definition: ComponentDefinition;
   readonly given: JsonObject;
-  /** Previous values. Values of props that are no longer declared are dropped. */
+  /** Values of props that are no longer declared are dropped. */
   readonly kept?: JsonObject;
   /** Props that were declared for `kept`. */
   readonly keptFor?: readonly PropDeclaration[];
-  /** True when the code or other values changed. Values that were only defaults then become the current defaults. */
+  /** The code or other values changed, so values that were only defaults become the current defaults. */
   readonly followsDefaults?: boolean;
   /** Values of props that were not declared recently. They are used again when they fit a current declaration. */
   readonly setAside?: JsonObject;
@@ -37,7 +37,10 @@ export type GivenValues = Pick<Configuring, "given" | "kept" | "keptFor" | "foll
 /** Each round may declare further props. A component that never settles gets its last answer. */
 const MOST_ROUNDS = 10;
 
-/** Throws PD_BAD_PROPS with all missing and invalid values, PD_ADDITIONAL_PROPS_FAILED when `additionalProps` fails or declares invalid props. */
+/**
+ * Throws PD_BAD_PROPS with all problems, PD_ADDITIONAL_PROPS_FAILED when `additionalProps` fails or declares invalid
+ * props.
+ */
 export async function configure(configuring: Configuring): Promise<Configuration> {
   const { name, definition, given, findAccount } = configuring;
   const dynamicProps = await dynamicPropsFor(configuring);
@@ -48,7 +51,7 @@ export async function configure(configuring: Configuring): Promise<Configuration
   return { configured: values, dynamicProps };
 }
 
-/** Values of dynamic props can change what `additionalProps` declares, so it is called until two answers are the same. */
+/** Dynamic props can change what `additionalProps` declares, so it is called until two answers are the same. */
 export async function dynamicPropsFor(configuring: Configuring): Promise<readonly PropDeclaration[]> {
   const { name, definition, given, isPartial, ask, findAccount } = configuring;
   if (definition.hasAdditionalProps !== true) return [];
@@ -91,7 +94,10 @@ export function valuesBefore(
   return { ...checkProps(returning, pick(setAside, returning)).values, ...pick(kept, filledIn) };
 }
 
-/** Throws PD_ADDITIONAL_PROPS_FAILED when a given value would become an account or data store that it was not given for, or the reverse. */
+/**
+ * Throws PD_ADDITIONAL_PROPS_FAILED when a value would become an account or data store that it was not given for, or
+ * the reverse.
+ */
 function requireSameReferences({ name, given }: Configuring, seen: Map<string, PropDeclaration>, next: readonly PropDeclaration[]): void {
   for (const prop of next) {
     const known = seen.get(prop.name) ?? prop;

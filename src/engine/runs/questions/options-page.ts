@@ -7,7 +7,7 @@ import { type PropOption, readOptions } from "../../../domain/props/user-prop.ts
 
 export interface OptionsPage {
   readonly options: readonly PropOption[];
-  /** Pass it back unchanged as `prevContext` to get the next page. */
+  /** Pass it as `prevContext` to get the next page. */
   readonly context?: JsonObject;
   /** Other props that had no value. */
   readonly without: readonly string[];
@@ -19,7 +19,7 @@ interface Asked {
   readonly configured: ConfiguredProps;
 }
 
-/** Throws PD_OPTIONS_FAILED when the component has no such options method or the method throws. */
+/** Throws PD_OPTIONS_FAILED when the method is missing or throws. */
 export function optionsOf({ prop, declared, configured }: Asked, { outcome, returned }: RunResult): OptionsPage {
   const without = withoutValue(declared, configured).filter((name) => name !== prop);
   const lack = without.length === 0 ? "" : ` (${without.join(", ")} had no value)`;

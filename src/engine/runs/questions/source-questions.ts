@@ -53,7 +53,7 @@ export class SourceQuestions {
     return this.#ask({ unit: undefined, definition }, method, values);
   }
 
-  /** Events that an app hook subscribes to. A method that computes them is called once per configuration. Throws PD_OPTIONS_FAILED. */
+  /** Called once per configuration. Throws PD_OPTIONS_FAILED. */
   async eventNames({ name, eventNames, namesByMethod }: AppHookProp): Promise<readonly string[] | undefined> {
     if (namesByMethod !== true) return eventNames;
     const { source } = this.#asked;
@@ -65,14 +65,14 @@ export class SourceQuestions {
     return asked.names;
   }
 
-  /** Uses `unit`, or the serving unit when it is undefined. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
+  /** `unit` defaults to the serving one. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
   async configure(unit: Unit | undefined, configuring: Omit<Configuring, "ask" | "findAccount">): Promise<Configuration> {
     const { definition } = configuring;
     const ask = (values: Configuration): Promise<RunResult> => this.#ask({ unit, definition }, { kind: "additional-props" }, values);
     return configure({ ...configuring, ask, findAccount: await accountFinder(this.#ports.store) });
   }
 
-  /** Takes the unit last, because it may retire while accounts are fetched. */
+  /** The unit comes last, because it may retire while accounts are fetched. */
   async #ask({ unit, definition }: { unit: Unit | undefined; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
     const reach = await this.#ports.credentials.reachOf(withDynamicProps(definition.props, values.dynamicProps), values.configured);
     const question = { method, ...values, ...reach, endpoint: this.#asked.endpoint };

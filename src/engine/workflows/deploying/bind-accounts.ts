@@ -5,12 +5,12 @@ import { WORKFLOW_FILE } from "./build-workflow.ts";
 import { type NamedAccount, type WorkflowPlan, accountsIn } from "../plan.ts";
 
 export interface BoundAccounts {
-  /** Id in the file → account here. Contains only ids that differ. */
+  /** Id in the file → account here, where they differ. */
   readonly accounts: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
 
-/** Finds accounts for the ids in the file. `given`: id in the file → id or name of an account here. Throws PD_ACCOUNT_NOT_FOUND with all missing accounts. */
+/** `given`: id in the file → id or name of an account here. Throws PD_ACCOUNT_NOT_FOUND with all missing accounts. */
 export function bindAccounts(plan: WorkflowPlan, { given, known }: { given: Readonly<Record<string, string>>; known: readonly Account[] }): BoundAccounts {
   const accounts: Record<string, string> = {};
   const warnings: string[] = [];

@@ -13,7 +13,7 @@ interface NamedStore {
   readonly steps: readonly string[];
 }
 
-/** An id that is not in `given` becomes the name of the data store. `given`: id in the file → name here. */
+/** `given`: id in the file → name here. Other ids become the name. */
 export function bindStores(plan: WorkflowPlan, { given, known }: { given: Readonly<Record<string, string>>; known: readonly string[] }): BoundStores {
   const stores: Record<string, string> = { ...given };
   const warnings: string[] = [];

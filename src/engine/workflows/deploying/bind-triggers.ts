@@ -19,12 +19,12 @@ export interface Bindings {
 interface Surroundings {
   readonly binding: WorkflowBinding;
   readonly isFree: (id: string) => boolean;
-  /** Id of the source or workflow with this id or slug. */
+  /** Returns the id. */
   readonly emitter: (idOrSlug: string) => string | undefined;
   readonly newId: () => string;
 }
 
-/** Triggers keep their ids from the previous version. */
+/** Triggers keep their ids. */
 export function bindTriggers(triggers: readonly WorkflowTrigger[], around: Surroundings): Bindings {
   const warnings: string[] = [];
   const asked = new Set(triggers.flatMap((trigger) => (trigger.kind === "events" ? [] : (trigger.id ?? []))));

@@ -22,7 +22,7 @@ import type { Workbench } from "../../workbench/workbench.ts";
 import type { WorkflowPlan } from "../plan.ts";
 
 export const WORKFLOW_FILE = "workflow.yaml";
-/** The hosted export keeps the id of the workflow in this file. */
+/** Contains the workflow's id in the hosted export. */
 export const STATE_FILE = ".workflow.state";
 
 export interface WorkflowBuildPorts {
@@ -43,11 +43,11 @@ export interface BuildWishes extends Tracked {
   readonly env: Readonly<Record<string, string>>;
   /** Without a wall, Python steps run only where they may start programs. */
   readonly grant?: ProcessGrant | undefined;
-  /** The previous version. Unchanged steps are not built again and stay pinned. */
+  /** Its unchanged steps are not built again and stay pinned. */
   readonly before?: WorkflowPlan | undefined;
-  /** Collects errors of steps and of the file, so that the rest is still built. Omitted to throw the first error. */
+  /** Collects errors, so that the rest is still built. Omitted to throw the first error. */
   readonly failures?: PdError[];
-  /** The files ran here before, so problems that only newer rules find are warnings. */
+  /** The files ran here before, so newer rules only warn. */
   readonly isDeployed?: boolean;
 }
 
@@ -235,7 +235,7 @@ async function fileStep(
   }
 }
 
-/** Keeps only the files that the step uses, so that other files do not change the step. */
+/** Other files must not change the step. */
 async function ownCode(bundler: Bundler, code: ComponentCode): Promise<ComponentCode> {
   const result = await bundler.bundle(code, { isStep: true });
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
@@ -263,7 +263,7 @@ function pythonFiles(files: WorkflowFiles, entry: string): Record<string, string
   return Object.fromEntries(Object.entries(files).filter(([path]) => isBeside(path)));
 }
 
-/** A component that no process loads. */
+/** No process loads it. */
 function savedWorkflow(
   { clock, bundler }: Pick<WorkflowBuildPorts, "clock" | "bundler">,
   { files, workflow, warnings }: { files: WorkflowFiles; workflow: Workflow; warnings: readonly string[] },

@@ -44,7 +44,7 @@ export interface ChangeRequest extends Stand, Tracked {
   /** Set when the caller does not own the server. */
   readonly isForeign?: boolean;
   readonly files?: WorkflowFiles;
-  /** Steps of this version are used unchanged. */
+  /** Its steps are used unchanged. */
   readonly like?: WorkflowPlan;
   readonly name?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -59,7 +59,7 @@ export interface ChangeRequest extends Stand, Tracked {
 
 const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, stores: {}, schedules: {}, limits: {}, warnings: [], touched: [] };
 
-/** Order: steps (each loaded once), record, triggers, shown in lists. A failure leaves nothing behind. */
+/** Steps are loaded once. A failure leaves nothing behind. */
 export async function deployWorkflow(ports: WorkflowChangePorts, around: WorkflowSurroundings, request: WorkflowRequest): Promise<LiveWorkflow> {
   const { clock, store } = ports;
   const { files, env, slug: wanted, allowsPrograms, limits = {} } = request;
@@ -173,7 +173,7 @@ export async function changeWorkflow(
     around.hosting.sources.releaseSlug(slug);
   }
   ports.feed.observe(live.id, { kind: "updated", at: clock.now(), version: String(next.version), hash: plan.code.hash });
-  // Deliveries that were held while it was inactive.
+  // Held while it was inactive.
   if (request.active === true) ports.onDeliveries([live.id]);
   return live;
 }

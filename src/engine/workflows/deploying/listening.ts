@@ -16,8 +16,8 @@ interface Switching extends Pick<Bindings, "triggers"> {
 }
 
 /**
- * Subscribes to new triggers, swaps, and unsubscribes from old ones. Stores first which triggers are affected, so that the next start can settle a change that
- * was interrupted.
+ * Subscribes to new triggers, swaps, and unsubscribes from old ones. First stores which triggers are affected, so that
+ * the next start can settle an interrupted change.
  */
 export async function whileListeningTo(ports: WorkflowChangePorts, around: WorkflowSurroundings, { live, triggers, active, swap }: Switching): Promise<void> {
   const [old, wanted] = [emittersOf(await boundNow(around, live)), emittersOf(triggers)];
@@ -34,7 +34,7 @@ export async function whileListeningTo(ports: WorkflowChangePorts, around: Workf
   if (!isSame) await settle(ports, around, live);
 }
 
-/** Makes subscriptions match the record, for the triggers that a change has touched. */
+/** Corrects subscriptions for the triggers that a change has touched. */
 export async function settle(ports: WorkflowChangePorts, around: WorkflowSurroundings, live: LiveWorkflow): Promise<void> {
   const { touched } = bindingOf(live.source.configured);
   if (touched.length === 0) return;
@@ -49,7 +49,7 @@ async function boundNow(around: WorkflowSurroundings, live: LiveWorkflow): Promi
   const { workflow } = await live.plan();
   const emitter = (idOrSlug: string): string => around.emitter(idOrSlug) ?? idOrSlug;
   const { triggers } = bindTriggers(workflow.triggers, { binding, isFree: () => true, emitter, newId: () => "none" });
-  // As they were bound: a slug may belong to another source by now.
+  // A slug may belong to another source by now.
   return triggers.map((trigger, index): BoundTrigger | undefined => {
     const id = binding.triggers[index];
     if (trigger === undefined || id === undefined) return undefined;

@@ -9,7 +9,7 @@ import { MAIL_ACCOUNT } from "../../../domain/account/mail.ts";
 import { storesIn } from "./bind-stores.ts";
 import { type BuildWishes, type WorkflowBuildPorts, WORKFLOW_FILE, buildWorkflow } from "./build-workflow.ts";
 
-/** An id in the file that comes from elsewhere, with its default replacement. */
+/** Comes from elsewhere, with its default replacement. */
 export interface PlannedId {
   readonly id: string;
   readonly kind: "account" | "data store" | "source" | "schedule" | "endpoint";
@@ -38,14 +38,14 @@ export interface PlannedFolder {
 
 interface PlanPorts {
   readonly build: WorkflowBuildPorts;
-  /** Slug of the source or workflow with this id or slug. */
+  /** Returns the slug. */
   readonly emitter: (idOrSlug: string) => string | undefined;
   readonly stores: readonly string[];
 }
 
 type PlanWishes = Pick<BuildWishes, "files" | "env" | "grant" | "progress">;
 
-/** Builds and loads every step, and reports all problems together. */
+/** Loads every step, and reports all problems together. */
 export async function planFolder({ build, emitter, stores }: PlanPorts, wishes: PlanWishes): Promise<PlannedFolder> {
   const failures: PdError[] = [];
   const built = await buildWorkflow(build, { ...wishes, failures });

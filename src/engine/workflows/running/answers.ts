@@ -6,7 +6,7 @@ const MOST_EARLY = 100;
 /** In characters. A larger answer takes longer than its client needs to ask. */
 const LARGEST_EARLY = 1_000_000;
 
-/** Clients of HTTP endpoints wait here for a run that may answer them (`$.respond`). */
+/** Clients wait here for a run that may answer (`$.respond`). */
 export class Answers {
   readonly #clock: Clock;
   readonly #waiting = new Map<string, { readonly workflowId: string; resolve(answer: HttpResponse | undefined | "gone"): void }>();
@@ -17,8 +17,8 @@ export class Answers {
   }
 
   /**
-   * Returns what the run of this message answers. Undefined when the run has ended or waits without an answer, "late" after `withinMs`, "gone" when the
-   * workflow was deleted.
+   * Undefined when the run has ended or waits without an answer, "late" after `withinMs`, "gone" when the workflow was
+   * deleted.
    */
   async of(messageId: string, { workflowId, withinMs }: { workflowId: string; withinMs: number }): Promise<HttpResponse | undefined | "late" | "gone"> {
     if (this.#early.has(messageId)) {

@@ -30,10 +30,10 @@ export interface StepSurroundings {
   readonly env: Readonly<Record<string, string>>;
   /** Id in the file → account here. */
   readonly accounts: Readonly<Record<string, string>>;
-  /** Id in the file → name of a data store here. */
+  /** Id in the file → name here. */
   readonly stores: Readonly<Record<string, string>>;
   readonly grant: ProcessGrant;
-  /** When true, an unsent e-mail does not fail the step. */
+  /** An unsent e-mail does not fail the step. */
   readonly isMailOptional: boolean;
   /** Applies to each call, including expressions. */
   readonly deadlineMs: number;
@@ -51,7 +51,7 @@ export interface StepCalled {
 /** The hosted platform's variable with the id of the workflow. */
 const WORKFLOW_ID = "PIPEDREAM_WORKFLOW_ID";
 
-/** Errors that are not the step's fault and do not end it. */
+/** These errors do not end the step. */
 const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "PD_NOT_STORED", "PD_IN_DOUBT", "PD_TOO_BUSY", "PD_DATABASE_DAMAGED"]);
 
 /** The workflow sets the deadline. */
@@ -63,7 +63,7 @@ interface StepCalling extends ActionContext {
   readonly terms: StepTerms;
 }
 
-/** Runs a step's code once. An error that prevents the call is the step's failure. Throws errors in PASSING. */
+/** An error that prevents the call is the step's failure. Throws errors in PASSING. */
 export async function callStep(ports: StepPorts, surroundings: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
   const { deadlineMs, debug } = surroundings;
   const { step, component, terms, steps, context, thirdParties } = calling;
@@ -94,13 +94,13 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
   }
 }
 
-/** Evaluates what a branch or a loop depends on. Throws PD_BAD_PROPS. */
+/** Evaluates what branches and loops depend on. Throws PD_BAD_PROPS. */
 export async function decide(ports: StepPorts, surroundings: StepSurroundings, { value, ...context }: ExpressionContext & { readonly value: JsonValue }) {
   const inProcess = (): Promise<Ask> => Promise.resolve((method, values) => askBlank(ports, surroundings, { method, values }));
   return evaluated(value, context, inProcess);
 }
 
-/** The id keeps workflows from sharing a process, in which one could read the memory of another. */
+/** Workflows must not share a process, in which one could read the memory of another. */
 function variablesOf({ env, workflowId }: StepSurroundings): StepSurroundings["env"] {
   return { ...env, [WORKFLOW_ID]: workflowId };
 }
@@ -118,13 +118,13 @@ function askOf(ports: StepPorts, { unit, component }: LoadedAction, deadlineMs: 
   };
 }
 
-/** A step from before `defineComponent` keeps `$checkpoint` in a data store of its workflow, under its name. */
+/** A step from before `defineComponent` keeps `$checkpoint` in a data store of its workflow. */
 function withCheckpoints({ definition }: SavedComponent, { namespace, props }: CodeStep, { workflowId }: StepSurroundings): JsonObject {
   const isLegacy = definition.props.some(({ name }) => name === "$checkpoints");
   return isLegacy ? { ...props, $checkpoints: `checkpoints-${workflowId}`, $step: namespace } : props;
 }
 
-/** Replaces ids of accounts and data stores from elsewhere by those of this server. */
+/** Replaces ids of accounts and data stores from elsewhere. */
 function withOwnIds(given: JsonValue, { accounts, stores }: StepSurroundings): JsonObject {
   if (!isJsonObject(given)) return {};
   return Object.fromEntries(

@@ -5,7 +5,7 @@ interface Expected {
   readonly settled: Promise<unknown>;
 }
 
-/** Tokens of running steps. A third party may use a token before its step has ended. Its request then waits until the step is stored. */
+/** A third party may use a token before its step has ended. Its request then waits until the step is stored. */
 export class ExpectedTokens {
   readonly #expected = new Map<string, Expected>();
 
@@ -23,7 +23,7 @@ export class ExpectedTokens {
     return this.#expected.get(token)?.run;
   }
 
-  /** Returns false when no running step has the token. */
+  /** False when no running step has the token. */
   async untilSettled(token: string): Promise<boolean> {
     const expected = this.#expected.get(token);
     if (expected === undefined) return false;

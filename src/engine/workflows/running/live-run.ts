@@ -40,17 +40,17 @@ export interface RunHost {
   triggerContext(run: WorkflowRun): JsonObject;
   observe(id: InvocationId, trigger: StepTrigger, at: number): void;
   observeLine(id: InvocationId, line: LogLine): void;
-  /** Undefined when the run does not respond to the client of its HTTP trigger. */
+  /** Undefined when the run does not respond to its HTTP client. */
   answer(run: WorkflowRun, response: HttpResponse | undefined): void;
-  /** Called when no step is in flight and none will follow. */
+  /** No step is in flight and none will follow. */
   ended(run: WorkflowRun): Promise<void>;
-  /** The token of a step may be used while the step still runs. */
+  /** A token may be used while its step still runs. */
   expect<Value>(token: string, run: WorkflowRun, work: () => Promise<Value>): Promise<Value>;
 }
 
 /**
- * One run in progress: calls the steps that are ready, commits their results and repeats until nothing is left to do now. All its knowledge is in the store, so
- * another instance can continue the run.
+ * Calls the steps that are ready and commits their results, until nothing is left to do now. All its knowledge is in
+ * the store, so another instance can continue the run.
  */
 export class LiveRun {
   readonly id: RunId;
@@ -92,7 +92,7 @@ export class LiveRun {
     await this.#rest();
   }
 
-  /** Passes in a step whose wait is over. Returns false when `work` has ended. */
+  /** The record's wait is over. Returns false when `work` has ended. */
   take(record: StepRecord): boolean {
     if (this.#isOver) return false;
     this.#note(record);
@@ -166,7 +166,7 @@ export class LiveRun {
     this.#inFlight.set(call.path, done);
   }
 
-  /** Reports the result of the run, and stores it when no step has. */
+  /** Stores the result when no step has. */
   async #rest(): Promise<void> {
     const host = this.#host;
     const { run } = this.#known;
@@ -217,7 +217,7 @@ export class LiveRun {
     throw error;
   }
 
-  /** Retries a call that did not count when the step is not to blame. */
+  /** Retries when the step is not to blame. */
   async #call(
     trigger: StepTrigger,
     { mayRepeat, ...calling }: { step: CodeStep; steps: JsonObject; context: JsonObject; terms: StepTerms; mayRepeat: boolean },
@@ -283,7 +283,10 @@ export class LiveRun {
     if (!hasEnded(now)) this.#run = hasEnded(run) || now.wakes === run.wakes ? run : now;
   }
 
-  /** State of the run once `record` is noted, or without `record` when nothing is in flight. Does not note the record, because its commit may fail. */
+  /**
+   * State after `record`, or without it when nothing is in flight. Does not note the record, because its commit may
+   * fail.
+   */
   #stateAfter(record?: StepRecord, reason?: string): WorkflowRun {
     const { run, plan } = this.#known;
     if (hasEnded(run)) return run;
@@ -331,7 +334,7 @@ function isTrue(value: JsonValue): boolean {
   return value !== null && value !== false && value !== 0 && value !== "";
 }
 
-/** Value of `$.context.run`. */
+/** `$.context.run` */
 function runContext(runs: number, before: StepRecord | undefined): JsonObject {
   const context = before?.pause?.context;
   const request = before?.resumedBy;

@@ -36,26 +36,26 @@ export interface WorkflowPorts extends CommitPorts, StepPorts {
   readonly tokens: ExpectedTokens;
   readonly runFiles: RunFiles;
   readonly ownerId: string;
-  /** Called when a step waits, because it may be due first. */
+  /** A step waits and may be due first. */
   readonly onWait: () => void;
 }
 
-/** Loaded late: most servers have no workflow, and the JavaScript parser behind it is large. */
+/** Most servers have no workflow, and the JavaScript parser is large. */
 const stepCalls = () => import("./call-step.ts");
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Growing pause after a run could not be stored, for example on a full disk. */
+/** Growing pause after a run could not be stored. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 /** Tries of a run that fails outside its steps. */
 const MOST_TRIES = 6;
 
-/** The run itself is fine and waits until it can be stored. */
+/** The run waits until it can be stored. */
 function isOfDisk(error: unknown): boolean {
   return isInDoubt(error) || (error instanceof PdError && error.code === "PD_NOT_STORED");
 }
 
-/** This host is the only one that commits the workflow's steps. */
+/** Only this host commits the workflow's steps. */
 export class LiveWorkflow {
   source: DeployedComponent;
   readonly id: WorkflowId;
@@ -71,7 +71,7 @@ export class LiveWorkflow {
   readonly #usage: Usage;
   readonly #ownership: StateOwnership;
   readonly #host: RunHost;
-  /** Failure that was mailed → time until which it is not mailed again. */
+  /** Mailed failure → time until which it is not mailed again. */
   readonly #mailedUntil = new Map<string, number>();
   readonly #throttle: Throttle;
 
@@ -124,7 +124,7 @@ export class LiveWorkflow {
 
   surroundings({ workflow, code }: WorkflowPlan): StepSurroundings {
     const { env, configured, componentId, allowsPrograms = false } = this.source;
-    // Runs on an earlier version may execute another user's code, which must not run under the debugger.
+    // An earlier version may contain another user's code, which must not run under the debugger.
     const debug = code.id === componentId ? this.debug : undefined;
     const { accounts, stores, limits } = bindingOf(configured);
     const { timeoutSeconds = workflow.settings.timeout, ...grant } = limits;
@@ -149,7 +149,7 @@ export class LiveWorkflow {
     return this.#host;
   }
 
-  /** Ids on this server of the accounts that its steps use. */
+  /** Ids on this server. */
   async accounts(): Promise<readonly string[]> {
     const { accounts } = bindingOf(this.source.configured);
     return accountsIn(await this.plan()).map(({ id }) => accounts[id] ?? id);
@@ -173,7 +173,7 @@ export class LiveWorkflow {
         if (!this.source.active) throw new PdError("PD_SOURCE_INACTIVE", `Cannot run ${this.source.slug}: it is not active`);
         const run = await this.#begin({ kind, event, ...emitter, channel, messageId });
         begun();
-        // An earlier delivery of this message has already started the run.
+        // An earlier delivery has already started the run.
         if (run.isNew) await this.#workOn(new LiveRun(this.#host, run.run.id, run.run));
       });
       await work.finally(begun);
@@ -191,7 +191,7 @@ export class LiveWorkflow {
     return run;
   }
 
-  /** Continues a stored run. `record` is a step whose wait is over. */
+  /** `record` is a step whose wait is over. */
   goOn(id: RunId, record?: StepRecord): Promise<void> {
     if (record !== undefined && this.#live.get(id)?.take(record) === true) return Promise.resolve();
     const known = this.#live.get(id);
@@ -233,7 +233,7 @@ export class LiveWorkflow {
       .catch((error: unknown) => log.error("the mail about a failed run could not be sent", { run: id, reason: messageOf(error) }));
   }
 
-  /** Files that cannot be removed now are removed at the next start. */
+  /** The next start removes the rest. */
   async #dropFiles(id: RunId): Promise<void> {
     const { runFiles, log } = this.#ports;
     await runFiles.drop(id).catch((error: unknown) => log.warn("files of a run that has ended cannot be removed", { run: id, reason: messageOf(error) }));
@@ -280,7 +280,7 @@ export class LiveWorkflow {
     return { run: stored, isNew: stored.id === run.id };
   }
 
-  /** Works until the run has ended or waits. A failure outside its steps is retried from what is stored. */
+  /** Retries a failure outside its steps from what is stored. */
   async #workOn(first: LiveRun): Promise<void> {
     const { signal, log } = this.#ports;
     const { id } = first;
@@ -321,7 +321,7 @@ export class LiveWorkflow {
     this.#host.answer(run, undefined);
   }
 
-  /** A finished step must not run again because the disk is full, so its result is kept until it can be stored. */
+  /** A finished step must not run again because the disk is full. */
   async #untilStored(id: RunId, store: () => Promise<void>): Promise<void> {
     const { signal, clock, log } = this.#ports;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -362,7 +362,7 @@ export class LiveWorkflow {
       decide: async (run, { value, steps }) =>
         (await stepCalls()).decide(ports, this.surroundings(await this.plan(run.version)), { value, steps, context: runContext(this.#owner, run) }),
       commit: async (step, invocation, result) => {
-        // The state of an action is stored by `callAction`.
+        // `callAction` stores the state of an action.
         await this.#untilStored(step.run.id, async () => {
           const owner = await this.#ownership.take();
           await commitRun(ports, { owner, strategy: undefined, invocation, result: { ...result, stateChanges: {} }, step });
@@ -379,7 +379,7 @@ export class LiveWorkflow {
       answer: ({ trigger: { messageId, kind } }, response) => (kind === "http" && messageId !== undefined ? answers.settle(messageId, response) : undefined),
       ended: async (run) => {
         await this.#dropFiles(run.id);
-        // Not awaited: the client must not wait for the e-mail.
+        // The client must not wait for the e-mail.
         if (run.state === "failed") void this.#usage.during(() => this.#mailFailure(run));
       },
       expect: (token, run, work) => tokens.during(token, run, work),

@@ -29,8 +29,8 @@ interface Rehearsed {
 const BENCH = { most: 4, idleMs: 10_000, isCutOff: true } as const;
 
 /**
- * Repeats a run on the current code in separate processes. Stores no step, event or data store value. Third parties are replaced by their recorded answers, and
- * a request without one is refused.
+ * Uses the current code in separate processes. Stores no step, event or data store value. Recorded answers replace
+ * third parties, and a request without one is refused.
  */
 export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundings, run, before, carried }: Rehearsed): Promise<RunRehearsal> {
   const recordings = await ports.store.recordings(run.id);
@@ -90,7 +90,7 @@ function withoutWrites(store: StoreValues): StoreValues & Pick<RehearsalPorts["s
   };
 }
 
-/** A failing step is shown as it failed the first time. */
+/** A failing step fails as it did the first time. */
 function withoutRetries(plan: WorkflowPlan): WorkflowPlan {
   return { ...plan, workflow: { ...plan.workflow, settings: { ...plan.workflow.settings, retries: 0 } } };
 }

@@ -11,7 +11,7 @@ const MOST_IN_BULK = 10_000;
 const MOST_REHEARSED = 100;
 
 export interface RerunWishes {
-  /** Namespace of a step. Omitted to continue after the steps that had ended. */
+  /** Namespace. Omitted to continue after the steps that had ended. */
   readonly from?: string | undefined;
   /** Starts from the first step that has changed since the run, otherwise from where the run failed. */
   readonly isFromChanged?: boolean;
@@ -46,7 +46,7 @@ export class Repeats {
     this.#around = around;
   }
 
-  /** Starts a new run with the same trigger on the current files, with the results of the steps before `from`. Throws PD_BAD_INPUT, PD_CONFLICT. */
+  /** Uses the current files, and the results of the steps before `from`. Throws PD_BAD_INPUT, PD_CONFLICT. */
   async rerun(run: WorkflowRun, { from: wanted, isFromChanged = false }: RerunWishes): Promise<WorkflowRun> {
     const live = this.#around.workflowOf(run);
     const plan = await live.plan();
@@ -71,10 +71,10 @@ export class Repeats {
     return live.start(trigger, { rerunOf: run.id, ...(from === undefined ? {} : { from }), records });
   }
 
-  /** Reruns the runs in these states that have not been rerun, oldest first. */
+  /** Only those that have not been rerun, oldest first. */
   async rerunAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly WorkflowRun[]> {
     checkBulk(states, from);
-    // Runs in the workflow's turn, so that two commands do not rerun the same run.
+    // Two commands must not rerun the same run.
     return this.#around.inTurn(live, async () => {
       const found = await this.#ports.store.listRuns(live.id, { limit: MOST_IN_BULK, states, since, isLatest: true });
       const begun: WorkflowRun[] = [];
@@ -105,7 +105,7 @@ export class Repeats {
   }
 }
 
-/** Throws PD_BAD_INPUT for states whose runs cannot be rerun like this. */
+/** Throws PD_BAD_INPUT. */
 function checkBulk(states: readonly RunState[], from: string | undefined): void {
   const open = states.filter((state) => !hasEnded({ state }));
   if (open.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot rerun runs that are ${open.join(" or ")}: they have not ended`);

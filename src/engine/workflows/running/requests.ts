@@ -22,16 +22,13 @@ export class WorkflowRequests {
   readonly #ports: RequestPorts;
   readonly #workflowOf: (id: string) => LiveWorkflow | undefined;
 
-  /** `workflowOf` throws PD_DATABASE_DAMAGED for a workflow that cannot be read. */
+  /** `workflowOf` throws PD_DATABASE_DAMAGED. */
   constructor(ports: RequestPorts, workflowOf: (id: string) => LiveWorkflow | undefined) {
     this.#ports = ports;
     this.#workflowOf = workflowOf;
   }
 
-  /**
-   * Stores the request and returns what its run answers. Undefined, with nothing stored, when no run of this workflow answers. Throws PD_TOO_BUSY,
-   * PD_DATABASE_DAMAGED.
-   */
+  /** Undefined, with nothing stored, when no run of this workflow answers. Throws PD_TOO_BUSY, PD_DATABASE_DAMAGED. */
   async answer(trigger: LiveSource, request: HttpTrigger): Promise<HttpResponse | undefined> {
     const live = this.#workflowOf(trigger.source.workflowId ?? "");
     if (live === undefined) return undefined;
@@ -63,7 +60,7 @@ export class WorkflowRequests {
   }
 }
 
-/** As set in the file, otherwise true when a step calls `respond`. */
+/** Defaults to true when a step calls `respond`. */
 function isAnswered({ workflow, steps }: WorkflowPlan, index: number): boolean {
   const trigger = workflow.triggers[index];
   if (trigger?.kind !== "http") return false;

@@ -9,7 +9,7 @@ interface RunOwner {
   readonly ownerId: string;
 }
 
-/** Value of `$.context`. */
+/** `$.context` */
 export function runContext({ id, name, ownerId }: RunOwner, run: WorkflowRun): JsonObject {
   return {
     id: run.id,
@@ -24,7 +24,7 @@ export function runContext({ id, name, ownerId }: RunOwner, run: WorkflowRun): J
   };
 }
 
-/** Value of `steps.trigger.context`. */
+/** `steps.trigger.context` */
 export function triggerContext(owner: RunOwner, run: WorkflowRun): JsonObject {
   const { emitterId, channel } = run.trigger;
   return {

@@ -1,4 +1,4 @@
-/** Limits the runs of one workflow in progress. Others wait in order of arrival. */
+/** Others wait in order of arrival. */
 export class Slots {
   #most: number;
   #taken = 0;

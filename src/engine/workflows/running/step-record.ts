@@ -21,14 +21,14 @@ export interface StepTry {
 
 export interface StepEnd {
   readonly record: StepRecord;
-  /** Sent to the client of an HTTP trigger when the run has ended. */
+  /** Sent when the run has ended. */
   readonly response?: JsonObject;
   readonly reason?: string;
   /** What third parties answered, as JSON text. */
   readonly recording?: string;
 }
 
-/** Decides whether a called step is done, has failed, is retried or waits. */
+/** Decides whether a step is done, has failed, is retried or waits. */
 export function judgeStep({ result, inputs, isHopeless }: StepCalled, attempted: StepTry): StepEnd {
   const { outcome } = result;
   const { exports, returned, flow, response, sends, exchanges } = reportOf(result);

@@ -19,7 +19,7 @@ export interface ExpressionContext {
   readonly context: JsonObject;
 }
 
-/** Replaces the expressions in `value`. Those that are only paths into results need no process. Throws PD_BAD_PROPS. */
+/** Paths into results need no process. Throws PD_BAD_PROPS. */
 export async function evaluated(value: JsonValue, { steps, context }: ExpressionContext, ask: () => Promise<Ask>): Promise<JsonValue | undefined> {
   const expressions = expressionsIn(value);
   if (expressions.length === 0) return value;
@@ -65,7 +65,7 @@ interface Given {
   readonly step: CodeStep;
 }
 
-/** `evaluated`: the step's props with evaluated expressions. Throws PD_BAD_PROPS for a missing account or data store. */
+/** `evaluated` are the step's props. Throws PD_BAD_PROPS for a missing account or data store. */
 export async function callValues({ store, loaded, ask, step }: Given, evaluated: JsonObject): Promise<CallValues> {
   const { definition } = loaded.component;
   const { name } = definition;

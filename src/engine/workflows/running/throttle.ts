@@ -15,7 +15,7 @@ interface Throttled {
   readonly limit: () => Promise<WorkflowSettings["throttle"]>;
 }
 
-/** Admits a limited number of a workflow's messages per time window. The others wait in order of arrival. */
+/** Messages beyond the limit of a time window wait in order of arrival. */
 export class Throttle {
   readonly #ports: ThrottlePorts;
   readonly #throttled: Throttled;
@@ -33,7 +33,7 @@ export class Throttle {
     this.#change = new AbortController();
   }
 
-  /** Resolves when a window has room, or the server stops. The message counts as in flight until the returned function is called. */
+  /** The message counts as in flight until the returned function is called. Also resolves when the server stops. */
   async admitted(): Promise<() => void> {
     if ((await this.#throttled.limit()) === undefined) return () => {};
     await this.#turns.take(() => this.#untilRoom());

@@ -43,7 +43,7 @@ export function withTriggerUnits(runner: Runner, clock: Pick<Clock, "now">): Run
   };
 }
 
-/** Needs no process, because it executes no user code. */
+/** Executes no user code. */
 class TriggerUnit implements Unit {
   readonly definition = undefined;
   isUsable = true;
@@ -94,13 +94,13 @@ class TriggerUnit implements Unit {
   }
 }
 
-/** JSON writes a control character as six, so a body within the request limit may become much larger, and it is copied for each step. */
+/** JSON writes a control character as six, so a body within the request limit may become much larger. */
 function tooLarge(characters: number): RunResult {
   const message = `Cannot start a run: its event has ${characters} characters as JSON, more than ${LIMITS.call}`;
   return { outcome: { kind: "threw", error: { name: "Error", message, stack: `Error: ${message}` } }, emits: [], stateChanges: {}, logs: [] };
 }
 
-/** `note` receives messages about problems with the body. */
+/** `note` receives problems with the body. */
 export async function plainEvent(trigger: Trigger, note: (text: string) => void = () => {}): Promise<JsonValue> {
   if (trigger.kind === "timer") return withTimezones(timerEvent(trigger));
   const event = await eventFor(trigger, note);

@@ -16,7 +16,7 @@ const LONGEST_SLEEP_MS = 60_000;
 const RETRY_MS = 1000;
 const BATCH = 200;
 
-/** Ends the waits of steps when they are due. A waiting step is only a row: it needs neither memory nor a process. */
+/** A waiting step is only a row: it needs neither memory nor a process. */
 export class Waits {
   readonly #ports: WaitPorts;
   readonly #over: (step: WaitingStep, record: StepRecord) => void;

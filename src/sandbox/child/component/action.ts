@@ -11,7 +11,7 @@ import { jsonText } from "./state.ts";
 const SEND_TIMEOUT_MS = 5000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Values that `$.flow` returned. An action that returns one of them returns nothing. */
+/** Values that `$.flow` returned. An action that returns one returns nothing. */
 const HANDED_BACK = new WeakSet<object>();
 
 function handBack<Value extends object>(value: Value): Value {
@@ -34,7 +34,7 @@ interface ActionReport {
   exchanges?: readonly Exchange[];
 }
 
-/** Runs the action with `{ steps, $ }`. `call.report` returns what it did through `$`, even when it throws. */
+/** `call.report` returns what the action did through `$`, even when it throws. */
 export async function callAction(
   component: Record<string, unknown>,
   instance: Record<string, unknown>,
@@ -142,7 +142,7 @@ function flowTools(call: Call, report: ActionReport, addresses: JsonObject): obj
   };
 }
 
-/** Returns undefined when the server should choose the wait. Throws TypeError for NaN or a negative number. */
+/** Undefined when the server chooses the wait. Throws TypeError for NaN or a negative number. */
 function millisecondsOf(ms: unknown, what: string): number | undefined {
   if (ms === undefined || ms === null) return undefined;
   const given = Number(ms);
@@ -150,7 +150,7 @@ function millisecondsOf(ms: unknown, what: string): number | undefined {
   return Math.min(Math.ceil(given), Number.MAX_SAFE_INTEGER);
 }
 
-/** Copies the value through JSON. Throws TypeError that names `what`. */
+/** Throws TypeError that names `what`. */
 function plain(value: unknown, what: string): JsonValue {
   return parseJson(jsonText(value, what) ?? "null") ?? null;
 }

@@ -13,12 +13,12 @@ export interface StatePart {
 }
 
 /**
- * A call that writes a key after it read another call's unsettled value of that key depends on that call: it settles
- * later, and is discarded when that call is abandoned.
+ * A call that overwrites another call's unsettled value after reading it depends on that call: it settles later, and is
+ * discarded when that call is abandoned.
  */
 export class CallState implements Writer {
   readonly #state: State;
-  /** Writes go to a private copy and are not stored. */
+  /** Writes go to a copy that is not stored. */
   readonly #isPrivate: boolean;
   /** Key → epoch of its value (see State) when this call first touched it. */
   #touched = new Map<string, number>();
@@ -47,10 +47,7 @@ export class CallState implements Writer {
     return parsed(this.#state.textOf(name));
   }
 
-  /**
-   * Sets a key; `undefined` clears it. Returns the characters of key and value. Throws TypeError when JSON cannot carry
-   * the value, and RangeError beyond a limit.
-   */
+  /** `undefined` clears the key. Returns the characters of key and value. Throws TypeError when JSON cannot carry the value, and RangeError beyond a limit. */
   set(key: unknown, value: unknown): number {
     const name = nameOf(key);
     const what = `db.set(${JSON.stringify(name.slice(0, 100))})`;
@@ -64,7 +61,7 @@ export class CallState implements Writer {
     return name.length + (text?.length ?? 0);
   }
 
-  /** True when it wrote a key, or read a value that is not stored yet. */
+  /** True when it wrote a key, or read an unstored value. */
   get isUnsettled(): boolean {
     return this.#written.size + this.#seen.size > 0;
   }
@@ -73,7 +70,7 @@ export class CallState implements Writer {
     return this.#awaited().length > 0;
   }
 
-  /** Resolves when all calls that it depends on have ended. */
+  /** Resolves when all calls that this one depends on have ended. */
   async untilFounded(): Promise<void> {
     for (let awaited = this.#awaited(); awaited.length > 0; awaited = this.#awaited()) await Promise.race(awaited.map((foundation) => foundation.#ended));
   }
@@ -82,7 +79,7 @@ export class CallState implements Writer {
     return [...this.#builtOn].some(({ isAbandoned }) => isAbandoned);
   }
 
-  /** Writes that a newer settled write replaced are left out. */
+  /** Leaves out writes that a newer settled write replaced. */
   takePart(): StatePart {
     const counted = this.#isPrivate ? [] : [...this.#written].filter(([key, { order }]) => this.#state.settle(key, order));
     const stateChanges = Object.fromEntries(counted.map(([key, { text }]) => [key, text ?? null]));
@@ -100,7 +97,7 @@ export class CallState implements Writer {
     this.#end();
   }
 
-  /** Called when the host settled the call, or when a call that it depends on was abandoned. */
+  /** The host settled the call, or a call that it depends on was abandoned. */
   abandon(): void {
     this.isAbandoned = true;
     this.finish();

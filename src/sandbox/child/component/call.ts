@@ -18,7 +18,7 @@ export interface CallHost {
   ask(id: InvocationId, request: HostQuestion): Promise<unknown>;
 }
 
-/** Emits are sent in batches, so that the server works on one batch while more are made. */
+/** In batches, the server works on one while more are made. */
 const EMITS_TOGETHER = 500;
 const CHARACTERS_TOGETHER = 256_000;
 interface EmitsTogether {
@@ -29,10 +29,10 @@ interface EmitsTogether {
 const LONGEST_TIME = 200;
 const NOT_WANTED = "the prop has no customResponse: true, so the client gets the default answer";
 
-/** The call that the running code belongs to, also after an await. */
+/** The call of the running code, also after an await. */
 export const currentCall: AsyncLocalStorage<Call> = new AsyncLocalStorage();
 
-/** After `finish`, each turn's changes are sent as a late part, because components may continue after `run` has returned. */
+/** Components may continue after `run` has returned. After `finish`, each turn's changes are sent as a late part. */
 export class Call {
   readonly id: InvocationId;
   readonly #host: CallHost;
@@ -47,16 +47,16 @@ export class Call {
   #isLatePartDue = false;
   #hasResponded = false;
   #size = 0;
-  /** Returns what an action did through `$`, as JSON text. Undefined for other calls. */
+  /** Returns what an action did through `$`, as JSON. Undefined for other calls. */
   report: (() => string) | undefined;
-  /** The folder that `/tmp` leads to. Undefined when that is the process's own. */
+  /** Target of `/tmp`. Undefined when that is the process's own. */
   temporaryFolder: string | undefined;
-  /** The time that its code sees, epoch ms. Undefined when that is the real time. */
+  /** Epoch ms. Undefined when its code sees the real time. */
   nowMs: number | undefined;
-  /** An uncaught error before the call ended. */
+  /** Uncaught error before the call's end. */
   failure: { readonly thrown: unknown } | undefined;
 
-  /** `isQuestion`: the call is made only for its answer, so its writes are not stored. */
+  /** `isQuestion`: only the answer matters, so writes are not stored. */
   constructor(id: InvocationId, host: CallHost, { isQuestion = false }: { isQuestion?: boolean } = {}) {
     this.id = id;
     this.#host = host;
@@ -95,7 +95,7 @@ export class Call {
     this.#host.note(this.id, text);
   }
 
-  /** Only the first response counts; a later one must not throw. `isWanted`: the prop asks for custom responses. */
+  /** A later response must not throw. `isWanted`: the prop asks for custom responses. */
   respond(response: HttpResponse, isWanted: boolean): void {
     const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
     if (nothingOf !== undefined) return this.note(`respond had no effect: ${nothingOf}`);
@@ -103,7 +103,7 @@ export class Call {
     void this.#tellResponse(response);
   }
 
-  /** Nothing is sent before the body's first part exists. An error until then rejects. */
+  /** Sends nothing before the body's first part exists. An error until then rejects. */
   async respondInParts(head: HttpResponse, parts: AsyncIterator<Uint8Array>, isWanted: boolean): Promise<void> {
     const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
     if (nothingOf !== undefined) return this.note(`respond had no effect: ${nothingOf}`);
@@ -117,7 +117,6 @@ export class Call {
     await this.#sendBody(first, parts);
   }
 
-  /** Each part waits until the previous one was taken. */
   async #sendBody(first: IteratorResult<Uint8Array>, parts: AsyncIterator<Uint8Array>): Promise<void> {
     const tell = (base64: string, end: { isLast: boolean; problem?: string }) => this.ask({ operation: "send-body", base64, ...end });
     try {
@@ -137,7 +136,7 @@ export class Call {
   }
 
   async #tellResponse(response: HttpResponse, isStreamed?: true): Promise<void> {
-    // A response must not depend on unsettled state that may still be lost.
+    // A response must not depend on state that may still be lost.
     if (this.state.isWaiting) await this.state.untilFounded();
     if (!this.state.isVoid) this.#host.respond(this.id, response, { isUnsettled: this.state.isUnsettled, isStreamed });
   }
@@ -157,7 +156,6 @@ export class Call {
     return { emits: this.#takeEmits(), stateChanges, touched };
   }
 
-  /** Characters of emits that the server holds until the call is done. */
   get heldSize(): number {
     return this.#heldSize;
   }
@@ -172,7 +170,7 @@ export class Call {
     }
   }
 
-  /** These batches must be sent before the part that `takePart` returns. */
+  /** Batches to send before the part that `takePart` returns. */
   takeWaiting(): readonly EmitsTogether[] {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -259,7 +257,7 @@ function ignoredOf(meta: unknown): readonly string[] {
   return isUsable ? [] : [`Ignored the name of an event: expected a string, got ${shown(name)}`];
 }
 
-/** A Date becomes ISO text, so that its number is not mistaken for seconds. An invalid time stays readable text. */
+/** A Date becomes ISO text, so that its number is not read as seconds. An invalid time stays readable. */
 function timeOf(given: unknown): string | number | undefined {
   if (given === undefined || given === null) return undefined;
   const plain: unknown = isRecord(given) && typeof given["valueOf"] === "function" ? valueOf(given) : given;

@@ -24,7 +24,6 @@ const QUESTIONS: ReadonlySet<HostCall["method"]["kind"]> = new Set(["options", "
 export interface Surroundings {
   /** The message leaves at the end of this turn. */
   tell(message: ToHost): void;
-  /** The message leaves at once. */
   sendNow(message: ToHost): void;
   importModule(url: string): Promise<unknown>;
 }
@@ -37,7 +36,6 @@ export class ComponentHost {
   #component: Record<string, unknown> = {};
   #state = new State({});
   #questionCount = 0;
-  /** Characters of emits that the server holds for calls in flight. */
   #heldSize = 0;
   #turn: Promise<void> | undefined;
 
@@ -83,7 +81,7 @@ export class ComponentHost {
     }
   }
 
-  /** The line belongs to the running call, or else to the only call in flight. */
+  /** A line without a running call belongs to the only call in flight. */
   log(level: LogLevel, text: string, rawFrom?: string): void {
     const id: InvocationId | null = (currentCall.getStore() ?? this.#onlyCall())?.id ?? null;
     const shown = text.length > LIMITS.line ? `${text.slice(0, LIMITS.line)}… (${text.length - LIMITS.line} more characters)` : text;
@@ -146,7 +144,7 @@ export class ComponentHost {
     else this.#around.tell({ type: "child:done", id, outcome: end, part, report });
   }
 
-  /** When it resolves, unhandled rejections of this turn have failed their calls. Calls that end in one turn are reported together. */
+  /** When it resolves, unhandled rejections of this turn have failed their calls. Calls that end in one turn share it. */
   #endOfTurn(): Promise<void> {
     this.#turn ??= new Promise((resolve) =>
       setImmediate(() => {
@@ -222,7 +220,7 @@ export class ComponentHost {
     return method === undefined ? call.emit(event, { id: call.id, summary: describeTrigger(trigger) }) : method.call(instance, event);
   }
 
-  /** A result that is too large throws RangeError. From `run` and hooks it is dropped with a log line. */
+  /** A result that is too large throws RangeError. For `run` and hooks, a log line replaces it. */
   #returnedText(returned: unknown, { kind }: HostCall["method"]): string | undefined {
     const text = textOfReturned(returned, kind);
     if (text === undefined || (text.length <= LIMITS.value && !isTooComplex(text))) return text;
@@ -280,7 +278,7 @@ function evaluateAll({ expressions, steps, context }: EvaluateMethod): readonly 
 
 let isGiven = false;
 
-/** From now on, the code of this call sees `nowMs` (epoch ms) as the current time. */
+/** The code of this call sees `nowMs` (epoch ms) as the current time. */
 function giveTime(call: Call, nowMs: number): void {
   call.nowMs = nowMs;
   if (isGiven) return;

@@ -1,7 +1,7 @@
 import { isRecord } from "../../../domain/text/json.ts";
 import { describeProps } from "./describe.ts";
 
-/** `additionalProps` may change the props that it is given. Returns the changed props and those that it returned, including functions. */
+/** Returns the declared props, which `additionalProps` may change, and those that it returned, including functions. */
 export async function additionalProps(component: Record<string, unknown>, instance: Record<string, unknown>): Promise<Record<string, unknown>> {
   const method = component["additionalProps"];
   if (typeof method !== "function") return {};

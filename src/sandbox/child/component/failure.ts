@@ -7,7 +7,7 @@ const [MOST_NAME, MOST_MESSAGE, MOST_STACK, MOST_CAUSE] = [200, 10_000, 50_000, 
 const MOST_CAUSES = 6;
 const MOST_MEMBERS = 500;
 
-/** Does not throw, although a component may throw a proxy or an object with throwing getters. */
+/** Does not throw: a component may throw a proxy or an object with throwing getters. */
 export function threw(thrown: unknown): Outcome {
   try {
     return toldOf(thrown);

@@ -7,7 +7,7 @@ export function httpRequest(configured: unknown): object {
   return request;
 }
 
-/** Returns the fields that published components expect. Throws an Error with them as `response` when the status is not 2xx. */
+/** Published components expect these fields. When the status is not 2xx, throws an Error with them as `response`. */
 async function execute(request: Record<string, unknown>): Promise<unknown> {
   const url = new URL(textOf(request["url"]));
   for (const [name, value] of pairs(request["params"])) url.searchParams.append(name, value);
@@ -47,7 +47,7 @@ interface Body {
   readonly type?: string;
 }
 
-/** Accepts `{ mode: "raw", raw, contentType }` or `{ mode: "fields", fields, contentType }`. Text is sent unchanged, anything else as JSON. */
+/** Accepts `{ mode: "raw", raw, contentType }` or `{ mode: "fields", fields, contentType }`. Text is unchanged, anything else becomes JSON. */
 function bodyOf(given: unknown): Body | undefined {
   if (given === undefined || given === null || given === "") return undefined;
   if (typeof given === "string") return { content: given };

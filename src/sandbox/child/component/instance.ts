@@ -16,10 +16,7 @@ export interface InstanceSettings {
   readonly dynamicProps?: readonly PropFacts[];
 }
 
-/**
- * Only props are enumerable own keys. Methods are bound, so that they can be passed and destructured. Nothing is
- * frozen, because components write to `this`.
- */
+/** Only props are enumerable own keys. Methods are bound, so that they can be passed and destructured. Components write to `this`, so nothing is frozen. */
 export function buildInstance(component: Record<string, unknown>, call: Call, settings: InstanceSettings): Record<string, unknown> {
   const instance: Record<string, unknown> = {};
   bindMethods(instance, component["methods"]);
@@ -136,7 +133,7 @@ function dataStore(store: string, ask: AskHost): object {
   };
 }
 
-/** Returns seconds, or nothing when the value never expires. Throws TypeError for an invalid ttl. */
+/** Throws TypeError for an invalid ttl. */
 function ttlOf(ttl: unknown): { readonly ttl?: number } {
   if (ttl === undefined || ttl === null) return {};
   if (typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0) return { ttl };

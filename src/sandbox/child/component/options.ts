@@ -7,7 +7,7 @@ import { hasRemoteOptions, remoteOptions } from "./remote-options.ts";
 
 type Component = Record<string, unknown>;
 
-/** Uses the app's `options` method when an app defines it, otherwise the component's. Throws TypeError when the prop does not exist or has no choices. */
+/** An app's `options` method precedes the component's. Throws TypeError when the prop does not exist or has no choices. */
 export async function callOptions(component: Component, instance: Record<string, unknown>, request: OptionsRequest): Promise<unknown> {
   const props = await allProps(component, instance, request.prop);
   if (!Object.hasOwn(props, request.prop))
@@ -36,7 +36,6 @@ async function databaseSchema(prop: Record<string, unknown>, { props, instance }
   return Reflect.apply(getSchema, app, []);
 }
 
-/** Calls `additionalProps` only when the prop is not static. */
 async function allProps(component: Component, instance: Record<string, unknown>, wanted: string): Promise<Record<string, unknown>> {
   const props = isRecord(component["props"]) ? component["props"] : {};
   return Object.hasOwn(props, wanted) ? props : { ...props, ...(await additionalProps(component, instance)) };

@@ -1,4 +1,4 @@
-/** No component code lists the choices of Airtable and Discord prop types. They are requested with the account of the prop that `appProp` names. */
+/** No component code lists the choices of Airtable and Discord prop types. The account of the prop that `appProp` names fetches them. */
 import { isRecord } from "../../../domain/text/json.ts";
 
 export interface RemoteProp {
@@ -21,7 +21,7 @@ export function hasRemoteOptions(type: unknown): type is string {
   return typeof type === "string" && (type.startsWith("$.airtable.") || type.startsWith("$.discord."));
 }
 
-/** Returns one page. Throws an Error with the third party's response. */
+/** Throws an Error with the third party's response. */
 export async function remoteOptions(prop: RemoteProp, prevContext: Record<string, unknown>): Promise<Choices> {
   return prop.type.startsWith("$.discord.") ? discordChannels(prop) : airtableChoices(prop, prevContext);
 }

@@ -5,7 +5,7 @@ import { LIMITS } from "../../../domain/limits.ts";
 import { whyNotSent } from "../../../domain/text/response-headers.ts";
 import { jsonText } from "./state.ts";
 
-/** Turns a `Response`, of the web or of a package, into a plain object. A form or Blob body adds its content type. */
+/** Turns a `Response`, of the web or of a package, into a plain object. Adds the content type of a form or Blob. */
 export function plainResponse(given: unknown): unknown {
   if (!isRecord(given)) return given;
   const isResponse = typeof given["arrayBuffer"] === "function" && typeof given["status"] === "number";
@@ -17,7 +17,7 @@ export function plainResponse(given: unknown): unknown {
   return withType(plain, { type: made.headers.get("content-type") ?? "", body: made.body });
 }
 
-/** Checked by tag, because using the classes makes Node load its HTTP client. */
+/** Checked by tag: using the classes makes Node load its HTTP client. */
 function isBlob(value: unknown): value is Blob {
   return /^\[object (?:Blob|File)\]$/.test(Object.prototype.toString.call(value));
 }
@@ -36,7 +36,7 @@ function withType(response: Record<string, unknown>, { type, body }: { readonly 
   };
 }
 
-/** Like `responseOf`, but also reads a stream body. Throws RangeError when it is too large. */
+/** Like `responseOf`, but also reads a stream body. Throws RangeError. */
 export async function wholeResponse(given: unknown): Promise<HttpResponse> {
   const stream = streamIn(given);
   if (stream === undefined || !isRecord(given)) return responseOf(given);

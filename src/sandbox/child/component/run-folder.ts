@@ -13,7 +13,7 @@ interface Seen {
   readonly stamp: string;
 }
 
-/** `/tmp` for one call of a step. It starts with the files of earlier steps and sends changes to the host at the end. */
+/** `/tmp` for one call of a step: starts with the files of earlier steps, and sends changes to the host at the end. */
 export class RunFolder {
   readonly path: string;
   readonly #ask: AskHost;
@@ -56,7 +56,7 @@ export class RunFolder {
     if (isExecutable) await chmod(place, 0o755);
   }
 
-  /** `note` receives lines about entries that are not kept. Throws RangeError when the files are too large. */
+  /** `note` receives a line for each entry that is not kept. Throws RangeError when the files are too large. */
   async keep(note: (text: string) => void): Promise<void> {
     const now = await this.#look(note);
     const bytes = [...now.values()].reduce((sum, { size }) => sum + size, 0);

@@ -1,7 +1,7 @@
 import type { StateChanges, StoredValues } from "../../../domain/run/invocation.ts";
 
 export interface Writer {
-  /** True when its writes will never be stored. */
+  /** Its writes will never be stored. */
   readonly isAbandoned: boolean;
 }
 
@@ -11,8 +11,8 @@ interface Unsettled {
 }
 
 /**
- * Values of `$.service.db` as JSON text, shared by all calls of the process. A write is settled once its call has
- * reported it. An epoch counts the changes by others that a value includes.
+ * Values of `$.service.db` as JSON text, shared by all calls of the process. A write is settled once its call has reported
+ * it. A value's epoch counts the changes by others that it includes.
  */
 export class State {
   readonly #values: Map<string, string>;
@@ -49,7 +49,7 @@ export class State {
     return this.#unsettled.get(key)?.writer;
   }
 
-  /** `undefined` clears the key. `asOf` is the epoch that the writer knew. Returns the position of this write among all writes. */
+  /** `undefined` clears the key. `asOf`: the writer's epoch. Returns the position among all writes. */
   write(key: string, text: string | undefined, { writer, asOf }: { writer: Writer; asOf: number }): number {
     this.#put(key, text);
     this.#asOf.set(key, asOf);
@@ -58,7 +58,7 @@ export class State {
     return order;
   }
 
-  /** Returns false when a newer write is already settled. */
+  /** False when a newer write is already settled. */
   settle(key: string, order: number): boolean {
     if (this.#unsettled.get(key)?.order === order) this.#unsettled.delete(key);
     if (order <= (this.#settled.get(key) ?? 0)) return false;
@@ -71,7 +71,7 @@ export class State {
     for (const [key, text] of Object.entries(changes)) this.#replace(key, text, epoch);
   }
 
-  /** Puts back stored values after a call that did not know them was discarded. Values that already include them stay. */
+  /** Puts back stored values after discarding a call that did not know them. Values that include them stay. */
   restore(stored: StoredValues): void {
     for (const [key, { text, epoch }] of Object.entries(stored)) if (this.asOf(key) < epoch) this.#replace(key, text, epoch);
   }
@@ -94,7 +94,7 @@ export class State {
   }
 }
 
-/** Returns undefined when JSON omits the value. Throws TypeError that names `what`. */
+/** Undefined when JSON omits the value. Throws TypeError that names `what`. */
 export function jsonText(value: unknown, what: string): string | undefined {
   try {
     return JSON.stringify(value);

@@ -13,7 +13,7 @@ export class CallExchanges {
   readonly exchanges: Exchange[] = [];
   readonly #wishes: ThirdParties;
   readonly #pending = new Set<Promise<void>>();
-  /** Answers that were given. A repeated request gets the next one. */
+  /** A repeated request gets the next answer. */
   readonly #used = new Set<Exchange>();
   #bytes = 0;
 
@@ -35,13 +35,12 @@ export class CallExchanges {
   record(exchange: Promise<Exchange>): void {
     const recording = exchange
       .then((answered) => this.#keep(answered))
-      // A response that breaks off is not recorded.
       .catch(() => {})
       .finally(() => this.#pending.delete(recording));
     this.#pending.add(recording);
   }
 
-  /** Resolves when all answers are recorded, or after `SETTLE_MS`. */
+  /** Resolves when all answers are recorded, at most after `SETTLE_MS`. */
   async settled(): Promise<void> {
     const late = new AbortController();
     const given = sleep(SETTLE_MS, undefined, { signal: late.signal }).catch(() => {});
@@ -98,7 +97,7 @@ function answerOf(answer: unknown): OutsideAnswer {
 
 let isCutOff = false;
 
-/** From now on, requests fail unless a recording or the host answers them, even those of code that is loading. */
+/** Requests fail unless a recording or the host answers them, even in code that is loading. */
 export function cutOff(): void {
   isCutOff = true;
   watch();

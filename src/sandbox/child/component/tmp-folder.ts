@@ -1,4 +1,4 @@
-/** Components use `/tmp`, which is theirs on the hosted platform. Here it is the machine's, so its paths are redirected to a folder of the process. */
+/** On the hosted platform, `/tmp` belongs to the component. Here its paths lead to a folder of the process. */
 import fs, { mkdirSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, join, normalize } from "node:path";
@@ -10,15 +10,15 @@ import { type Callable, textOf, wrap } from "../node/file-functions.ts";
 
 type Led = (path: unknown) => unknown;
 
-/** Functions whose second argument is also a path. */
+/** Their second argument is also a path. */
 const TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
 
-/** The process's start folder. Its code may change the working directory. */
+/** The start folder: the code may change the working directory. */
 let folder = "";
 
 export interface TemporaryFolder {
   readonly path: string;
-  /** True when programs and native code see it too. The process then runs one call at a time. */
+  /** Programs and native code see it too. The process then runs one call at a time. */
   readonly isOfProcess: boolean;
 }
 
@@ -28,7 +28,7 @@ export function temporaryFolderFor(call: InvocationId): TemporaryFolder {
   return { path: isOfProcess ? join(folder, "tmp") : join(folder, "runs", call), isOfProcess };
 }
 
-/** `/tmp` leads to the call's folder, or else to the process's `tmp` folder. */
+/** `/tmp` leads to the call's folder, or to the process's `tmp` folder. */
 export function redirectTmp(): void {
   folder = process.cwd();
   const home = dirname(dirname(dirname(folder)));

@@ -7,8 +7,8 @@ const LEVELS = ["debug", "info", "log", "warn", "error"] as const;
 type ConsoleLevel = (typeof LEVELS)[number] | "trace";
 
 /**
- * Console lines have a position, direct stream writes do not. Output that is not captured goes to its usual
- * destination. `mirror` also receives console values, for example for a debugger.
+ * Only console lines have a position. Output that is not captured goes to its usual destination. `mirror` also receives
+ * console values, for example for a debugger.
  */
 export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => true, mirror?: Pick<Console, ConsoleLevel>): void {
   let indent = "";
@@ -45,7 +45,7 @@ export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => 
   captureStream("stderr", sink, isCaptured);
 }
 
-/** Node before 24 stores the current call in these properties of a promise, and printing would show it. */
+/** Node before 24 stores the current call in a promise, where printing would show it. */
 const OF_NODE = new Set(["kResourceStore", "async_id_symbol", "trigger_async_id_symbol"]);
 
 export function hideCallsInPromises(): void {
@@ -54,7 +54,7 @@ export function hideCallsInPromises(): void {
     writable: true,
     value(this: Promise<unknown>, depth: number, options: InspectOptions): string {
       for (const kept of Object.getOwnPropertySymbols(this)) if (OF_NODE.has(kept.description ?? "")) Reflect.defineProperty(this, kept, { enumerable: false });
-      // Otherwise `inspect` would call this function endlessly.
+      // Otherwise `inspect` calls this function endlessly.
       const isShadowed = Reflect.defineProperty(this, inspect.custom, { value: undefined, configurable: true });
       try {
         return inspect(this, { ...options, depth, ...(isShadowed ? {} : { customInspect: false }) });
@@ -78,7 +78,7 @@ function textOf(stack: unknown): string {
   return typeof stack === "string" ? stack : "";
 }
 
-/** The stream is patched at its first use, because opening it takes time that most components never need. */
+/** Patched at first use: opening a stream takes time that most components never need. */
 function captureStream(name: "stdout" | "stderr", sink: LineSink, isCaptured: () => boolean): void {
   const original = Object.getOwnPropertyDescriptor(process, name);
   Object.defineProperty(process, name, {

@@ -1,7 +1,4 @@
-/**
- * Packages rely on Node's promise that these functions never throw for a missing file. The permission model breaks it,
- * so a file that a component may not read is reported as missing.
- */
+/** Packages rely on these functions not to throw for a missing file. The permission model throws, so an unreadable file is reported as missing. */
 import fs, { type PathLike } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { codeOf } from "../../../domain/errors.ts";

@@ -1,7 +1,6 @@
 /**
- * Older packages read three parts of `process.binding` while they load: a vectored write (fs-minipass 1, used by tar
- * 4), error names (execa) and constants (tmp 0.0). Components get replacements, because the original exposes Node's
- * internals.
+ * Older packages read parts of `process.binding` while they load: a vectored write (fs-minipass 1, used by tar 4), error
+ * names (execa) and constants (tmp 0.0). The original exposes Node's internals, so components get replacements.
  */
 import fs from "node:fs";
 import os from "node:os";

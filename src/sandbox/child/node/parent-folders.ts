@@ -1,10 +1,10 @@
-/** Packages look at folders above the component's own, which it may not read: `realpath` with a callback does, and code that copies folders. */
+/** Packages look at folders above the component's own, which it may not read: `realpath` with a callback, and code that copies folders. */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, resolve } from "node:path";
 import { textOf, wrap } from "./file-functions.ts";
 
-/** Parent folders look like the component's own folder, which reveals only that they are folders. */
+/** Parent folders look like the component's own, which reveals only that they are folders. */
 export function showParents(): void {
   const own = process.cwd();
   const parents = new Set(foldersAbove(own));

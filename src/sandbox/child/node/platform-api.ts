@@ -1,7 +1,4 @@
-/**
- * Published components call the hosted platform's API, for example to subscribe to themselves or to cancel scheduled
- * events. This server answers these calls instead.
- */
+/** Published components call the hosted platform's API, for example to subscribe to themselves or to cancel scheduled events. This server answers instead. */
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { urlToHttpOptions } from "node:url";
 import { isRecord } from "../../../domain/text/json.ts";
@@ -9,7 +6,7 @@ import { HOSTED_API } from "../../channel/protocol.ts";
 
 type Call = (...given: unknown[]) => unknown;
 
-/** `base` is the address of this server's API, `url` that of the component's module. */
+/** `base`: this server's API. `url`: the component's module. */
 export function leadPlatformCallsTo(base: string, url: string): void {
   const target = new URL(base);
   if (target.hostname === HOSTED_API) return;

@@ -2,8 +2,8 @@ import fs from "node:fs";
 import { codeOf } from "../../../domain/errors.ts";
 
 /**
- * Attempts while the other side reads nothing: at least two seconds. A busy server may pause for tens of milliseconds,
- * and a process that ends loses what it has not written.
+ * At least two seconds in which the other side reads nothing. A busy server may pause for tens of milliseconds, and an
+ * ending process loses what it has not written.
  */
 const MOST_TRIES = 10_000;
 const TRY_AGAIN_MS = 0.2;
@@ -12,7 +12,7 @@ const { writeSync } = fs;
 /** A snapshot cannot contain shared memory. */
 let never: Int32Array<SharedArrayBuffer> | undefined;
 
-/** Waits while the pipe is full, if the other side keeps reading. Returns the number of bytes written. */
+/** Waits while the pipe is full, if the other side keeps reading. Returns the bytes written. */
 export function writeThrough(fd: number, bytes: Uint8Array): number {
   let written = 0;
   for (let tries = 0; written < bytes.length && tries < MOST_TRIES; tries++) {

@@ -3,7 +3,7 @@ import { isRecord } from "../../../domain/text/json.ts";
 import { RECORD_TYPES, type RecordType } from "../../network/door-protocol.ts";
 import { type Callback, type DoorLine, isCall } from "./door-questions.ts";
 
-/** Node's DNS functions ask the door, which answers only with public addresses. */
+/** The door answers only with public addresses. */
 export function leadLookups(line: DoorLine): void {
   const lookUp = async (host: string, given: unknown): Promise<unknown> => {
     const options: Record<string, unknown> = isRecord(given) ? given : { family: given };
@@ -33,7 +33,7 @@ const RESOLVERS: Readonly<Record<string, RecordType | undefined>> = {
 function leadResolver(line: DoorLine, name: string, fixed: RecordType | undefined): void {
   const dns = process.getBuiltinModule("node:dns");
   const resolve = async (host: string, given: unknown): Promise<unknown> => {
-    // The second argument of `dns.resolve` is the record type. The other functions take options there.
+    // The second argument of `dns.resolve` is the record type. Other functions take options there.
     const [wanted, options] = fixed === undefined ? [given, undefined] : [fixed, given];
     const type = fixed ?? RECORD_TYPES.find((one) => one === (wanted ?? "A"));
     if (type === undefined)

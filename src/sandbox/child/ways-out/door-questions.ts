@@ -5,7 +5,7 @@ import type { DoorClose, DoorQuestion } from "../../network/door-protocol.ts";
 export type Callback = (...given: unknown[]) => void;
 
 export interface DoorLine {
-  /** Rejects with an error that has the system's error code. */
+  /** Rejects with the system's error code. */
   ask(question: DoorQuestion): Promise<unknown>;
   close(id: string): void;
   onBroken(listener: (id: string, code: string) => void): void;

@@ -10,10 +10,10 @@ const { create, getOwnPropertySymbols } = Object;
 const { isArray } = Array;
 const [toNumber, toText, later] = [Number, String, setImmediate];
 
-/** Node marks argument lists that it has normalized with this symbol. */
+/** Node's mark on argument lists that it has normalized. */
 const normalized = getOwnPropertySymbols(listOf(get(net, "_normalizeArgs"), [{ port: 1 }]))[0];
 
-/** After this call, sockets with a path fail with EACCES. */
+/** Sockets with a path then fail with EACCES. */
 export function refuseLocalSockets(): void {
   guard(net.Socket.prototype, "connect", (socket, error) => {
     // Deferred like a real error, because callers add listeners after `connect` returns.
@@ -62,7 +62,7 @@ function guard<Owner extends net.Socket | net.Server>(owner: Owner, name: "conne
   });
 }
 
-/** Reads the path once, so that a getter cannot return another one later. */
+/** Reads the path once, because a getter could return another one later. */
 function withoutPath(given: unknown[]): { path: string | undefined; rest: unknown[] } {
   const [first, ...others] = given;
   if (typeof first === "string") return { path: toNumber(first) >= 0 ? undefined : first, rest: given };

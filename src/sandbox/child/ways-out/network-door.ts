@@ -1,4 +1,4 @@
-/** Sends connections and lookups of a process without a network through the door (../door-protocol.ts). Code that bypasses this has no network. */
+/** Sends a process's connections and lookups through the door (../door-protocol.ts). Code that bypasses this has no network. */
 import net from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import { isRecord } from "../../../domain/text/json.ts";
@@ -13,7 +13,7 @@ interface Target {
 }
 
 const { apply, get } = Reflect;
-// Modules are loaded only when there is a door, because every process imports this file.
+// Every process imports this file, so modules are loaded only when there is a door.
 const builtin = process.getBuiltinModule.bind(process);
 
 export function leadThroughDoor(path: string): void {
@@ -30,7 +30,7 @@ class Connector {
   readonly #path: string;
   readonly #connect: Callback;
   readonly #nodeLookup = builtin("node:dns").lookup;
-  /** Connection attempts per socket. A grant for an earlier attempt must not serve a later one. */
+  /** A grant for an earlier attempt of a socket must not serve a later one. */
   readonly #attempts = new WeakMap<net.Socket, number>();
   readonly #fetched = new Map<string, net.Socket>();
 
@@ -151,7 +151,7 @@ function connectError(error: unknown, address: string, port: number): Error {
   return Object.assign(new Error(isTold ? text : `connect ${String(code)} ${address}:${port}: ${text}`), { code, syscall: "connect", address, port });
 }
 
-/** Node would make a TLS handle, which has no network. The socket goes through the door instead. */
+/** Node's TLS handle would have no network. The socket goes through the door. */
 function leadSecureSockets(): void {
   const tls = builtin("node:tls");
   const secureNative = tls.connect;
@@ -173,7 +173,7 @@ function leadSecureSockets(): void {
   Object.defineProperty(tls, "connect", { value: secure, configurable: true, writable: true, enumerable: true });
 }
 
-/** Accepts `(options)`, `(port, options)` and `(port, host, options)`, each with an optional callback. */
+/** `(options)`, `(port, options)` or `(port, host, options)`, each with an optional callback. */
 function secureOptions(given: readonly unknown[]): { options: ConnectionOptions & { allowHalfOpen?: boolean }; callback: unknown } {
   const callback = given.find(isCall);
   const settings = given.filter((value): value is Record<string, unknown> => isRecord(value));

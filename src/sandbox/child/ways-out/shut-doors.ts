@@ -1,7 +1,7 @@
 /**
  * Node's permission model leaves these open: signals, the debugger, flags that write files, reports, priorities, and
- * handles that make sockets from paths. Each method is replaced on its owner before any component runs. The list does
- * not cover all native code of Node.
+ * handles that make sockets from paths. Each method is replaced on its owner before any component runs. Some native code
+ * of Node is not covered.
  */
 import childProcess from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
@@ -12,10 +12,7 @@ import { PROGRAMS_WORD } from "../../channel/protocol.ts";
 const { apply, get, set, getPrototypeOf, construct } = Reflect;
 const define = Object.defineProperty;
 
-/**
- * `channel` is the stream to the host, whose handle can make local sockets. `way` is the door, the only path that may
- * be connected to. Omitted without a door.
- */
+/** `channel`: the stream to the host, whose handle can make local sockets. `way`: the door, the only path that may be connected to. */
 export function shutDoors(channel: object, way?: string): void {
   // A process that may start programs shares its namespace only with them.
   const startsPrograms = process.argv.includes(PROGRAMS_WORD);
@@ -70,10 +67,7 @@ function prototypeOf(value: unknown): object | null {
   return typeof value === "object" && value !== null ? getPrototypeOf(value) : null;
 }
 
-/**
- * Packages read a report to identify the C library, and set `excludeNetwork` because the network part is slow. Writing
- * or configuring reports could write files anywhere.
- */
+/** Packages read a report to identify the C library, and set `excludeNetwork` because the network part is slow. Written reports could go anywhere. */
 function keepReportsInMemory(): void {
   const { report } = process;
   if (report === undefined) return;
@@ -95,7 +89,7 @@ function keepReportsInMemory(): void {
   define(process, "report", { value: Object.freeze(inMemory), writable: false, configurable: false, enumerable: true });
 }
 
-/** Node's SQLite bypasses the permission model. Its classes are removed when no flag disables it. */
+/** Node's SQLite bypasses the permission model. Without a flag that disables it, its classes are removed. */
 function closeDatabases(): void {
   const sqlite: unknown = get(process, "getBuiltinModule") === undefined ? undefined : process.getBuiltinModule("node:sqlite");
   if (typeof sqlite !== "object" || sqlite === null) return;

@@ -4,7 +4,7 @@ import { PdError } from "../../../domain/errors.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { type Route, route } from "../route.ts";
 
-/** Throws PD_NOT_FOUND unless `id` is the workspace of this server. */
+/** Throws PD_NOT_FOUND. */
 export function checkWorkspace({ owner: { workspaceId } }: Pick<Engine, "owner">, id: string): void {
   if (id !== workspaceId)
     throw new PdError("PD_NOT_FOUND", `Cannot find workspace ${JSON.stringify(id)}: this server is ${workspaceId}`, { fix: "GET /v1/users/me shows it" });

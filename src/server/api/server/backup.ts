@@ -11,7 +11,7 @@ export interface BackupSettings extends Pick<Store, "copyTo"> {
   readonly clock: Clock;
 }
 
-/** GET /v1/backup: a snapshot of the database as one file, with secrets still sealed. */
+/** GET /v1/backup: the database as one file, with secrets still sealed. */
 export function mountBackup(app: Hono, { copyTo, drafts, clock }: BackupSettings): void {
   app.get("/v1/backup", async ({ req }) => {
     const type = "application/vnd.sqlite3";

@@ -7,13 +7,13 @@ import { readOffer } from "../../../mcp/read-offer.ts";
 import { callerOf } from "../rights.ts";
 
 interface AgentDoor {
-  /** Tools call this API with the agent's key, whose rights apply. */
+  /** Tools call this API with the rights of the agent's key. */
   readonly url: () => string;
   readonly version: string;
   readonly clock: Clock;
 }
 
-/** `/mcp`: the Model Context Protocol over HTTP. `?actions=slack-send-message,github-*&account=slack=team&steer=true` selects the tools. */
+/** `?actions=slack-send-message,github-*&account=slack=team&steer=true` selects the tools. */
 export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void {
   const kept = new Map<string, KeptTools>();
   app.all("/mcp", async (context) => {
@@ -33,7 +33,7 @@ export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void
   });
 }
 
-/** Kept between requests, because reading the declarations of actions runs them. */
+/** Kept between requests: reading the declarations of actions runs them. */
 interface KeptTools {
   readonly key: string;
   readonly tools: OfferedTools;

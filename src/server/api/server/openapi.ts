@@ -10,7 +10,7 @@ interface PlainCall {
   readonly isOpen?: true;
 }
 
-/** Calls that do not answer with JSON. */
+/** They do not answer with JSON. */
 const PLAIN_CALLS: readonly PlainCall[] = [
   { path: "/healthz", summary: "The server is alive", type: "text/plain", isOpen: true },
   { path: "/readyz", summary: "The server accepts requests", type: "text/plain", isOpen: true },

@@ -10,10 +10,7 @@ interface Issued {
   readonly until: number;
 }
 
-/**
- * Gives a browser its key. Other users can see addresses, and histories store them. So the address has a ticket, which can be exchanged for the key once,
- * within a minute.
- */
+/** Other users can see addresses, and histories store them. So the page's address has a ticket instead of the key, exchanged once and within a minute. */
 export class PageTickets {
   readonly #issued = new Map<string, Issued>();
   readonly #clock: Pick<Clock, "now" | "randomText">;
@@ -33,7 +30,7 @@ export class PageTickets {
     return ticket;
   }
 
-  /** Returns the key. Throws PD_UNAUTHORIZED when the ticket is used, expired or unknown. */
+  /** Throws PD_UNAUTHORIZED when the ticket is used, expired or unknown. */
   redeem(ticket: string): string {
     const issued = this.#issued.get(ticket);
     this.#issued.delete(ticket);

@@ -32,7 +32,7 @@ function registryRecord(registry: Registry): RegistryRecord {
   return { name, kind, location: shownLocation(registry) };
 }
 
-/** Returns an empty string when the location cannot be opened. `problem` then has the reason. */
+/** Empty when the location cannot be opened. `problem` then has the reason. */
 function shownLocation(registry: Registry): string {
   try {
     return publicLocation(registry.location);

@@ -17,7 +17,6 @@ const { server, keys } = api;
 
 const SHOWN_INSTANTS = 5;
 
-/** The stored form of a key. */
 export function hashOfKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
@@ -53,7 +52,7 @@ export function serverRoutes(engine: Engine, { facts, board, rotateSecrets, cloc
   ];
 }
 
-/** Throws PD_BAD_INPUT for an invalid schedule. */
+/** Throws PD_BAD_INPUT. */
 function nextInstants(given: z.output<typeof server.schedule.params>, now: number): number[] {
   const parsed = parseGivenTimer(given);
   if (typeof parsed === "string") throw new PdError("PD_BAD_INPUT", `Cannot compute the next runs: ${parsed}`);

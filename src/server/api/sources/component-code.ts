@@ -11,7 +11,7 @@ import type { Engine } from "../../../engine/engine.ts";
 type CodeParams = z.output<typeof codeParams>;
 type GivenCode = DeployRequest["code"];
 
-/** Code takes precedence over a URL. Returns `undefined` when no code is named. */
+/** Code takes precedence over a URL. Undefined without either. */
 export async function givenCode(engine: Engine, params: CodeParams): Promise<GivenCode | undefined> {
   const { packages_as_of: packagesAsOf } = params;
   const added = { ...importsOf(engine, params), ...(packagesAsOf === undefined ? {} : { packagesAsOf }) };
@@ -26,7 +26,7 @@ export async function givenCode(engine: Engine, params: CodeParams): Promise<Giv
   return params.component_url === undefined ? undefined : { kind: "url", url: checkedUrl(params.component_url), ...added };
 }
 
-/** Throws PD_BAD_INPUT when no code is named. */
+/** Throws PD_BAD_INPUT. */
 export async function requiredCode(engine: Engine, params: CodeParams, attempted: string): Promise<GivenCode> {
   const code = await givenCode(engine, params);
   if (code === undefined) throw new PdError("PD_BAD_INPUT", `Cannot ${attempted}: none of component_id, component_code, component_url and key is given`);
@@ -51,7 +51,7 @@ function importsOf(engine: Engine, { component_imports }: CodeParams): { imports
   return checkedImports(engine, component_imports);
 }
 
-/** An empty list removes the imports. Without a list, an update keeps them. Throws PD_BAD_INPUT when the server does not allow imports. */
+/** An empty list removes the imports, and no list keeps them. Throws PD_BAD_INPUT when the server does not allow imports. */
 export function checkedImports(engine: Engine, given: readonly z.output<typeof codeFiles>[] | undefined): { imports?: readonly ComponentCode[] } {
   if (given === undefined) return {};
   if (given.length > 0 && !engine.settings.allowsImports)

@@ -54,7 +54,7 @@ async function pieceOf(engine: Engine, { params, progress }: Asked): Promise<Wor
   return { code: await requiredCode(engine, params, "use a component"), env: params.env, progress };
 }
 
-/** Kept values are passed with the props they were given for, because other code must not get them. */
+/** Kept values are passed with the props they were given for: other code must not get them. */
 function valuesOf(
   engine: Engine,
   { configured_props: given, source_id: id }: Pick<z.output<typeof components.props.params>, "configured_props" | "source_id">,

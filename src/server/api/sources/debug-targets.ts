@@ -11,7 +11,7 @@ export interface DebugTarget {
   readonly title: string;
   readonly slug: string;
   readonly gone: AbortSignal;
-  /** Throws PD_CONFLICT when another session debugs it. */
+  /** Throws PD_CONFLICT during another session. */
   begin(link: DebugLink): Promise<void>;
   end(link: DebugLink): Promise<void>;
 }
@@ -45,14 +45,14 @@ function targetOf(live: Pick<LiveSource | LiveWorkflow, "source" | "debug">, { g
 }
 
 const NEVER = new AbortController().signal;
-/** Long enough that it cannot be guessed. */
+/** Ids must be too long to guess. */
 const ID = /^[\w-]{16,64}$/;
 
-/** Debuggers of actions, by an id that the client chooses. */
+/** The client chooses the id. */
 export class ActionDebuggers {
   readonly #links = new Map<string, DebugLink>();
 
-  /** Throws PD_BAD_INPUT for a malformed id, and PD_CONFLICT for one in use. */
+  /** Throws PD_BAD_INPUT, and PD_CONFLICT for an id in use. */
   target(id: string): DebugTarget {
     if (!ID.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot debug an action as ${JSON.stringify(id)}: expected 16 to 64 letters, digits, - and _`);
     if (this.#links.has(id)) throw alreadyDebugged(id);
@@ -79,7 +79,6 @@ export class ActionDebuggers {
   }
 }
 
-/** True for every key but the owner's. */
 export function isForeign({ name }: Caller): boolean {
   return name !== undefined;
 }

@@ -7,11 +7,11 @@ import { seqOf } from "../params.ts";
 import { eventRecord, observationRecord } from "../records.ts";
 import { callerOf } from "../rights.ts";
 
-/** Keeps proxies and clients from closing an idle stream. */
+/** Proxies and clients close idle streams. */
 const KEEP_ALIVE_MS = 15_000;
 const RECONNECT_MS = 500;
 
-/** Characters of payloads that are sent as one chunk. */
+/** Characters of payloads in one chunk. */
 const MOST_TOGETHER = 8_000_000;
 
 const HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cache" };
@@ -30,7 +30,7 @@ export function streamRoutes(engine: Engine): Hono {
     const after = last === undefined ? undefined : seqOf(last);
     return stream(context, async (signal) => {
       const followed = await engine.events.follow(id, after, signal);
-      // A reader that reconnects before its first event continues after the gap, which is not reported again.
+      // A reader that reconnects before its first event continues after the gap and is not told again.
       return { begin: eventId(0, followed.after + followed.gone), gone: followed.gone, frames: framesOf(followed.events, (events) => frames.of(id, events)) };
     });
   };
@@ -49,7 +49,7 @@ export function streamRoutes(engine: Engine): Hono {
 export class EventFrames {
   readonly #known = new WeakMap<readonly Event[], Uint8Array>();
 
-  /** Large events are encoded one by one when read, because all missed events together may not fit in memory. */
+  /** Encodes large events when they are read: all missed events together may not fit in memory. */
   *of(id: DeployedId, events: readonly Event[]): Generator<Uint8Array> {
     const size = events.reduce((sum, { payload }) => sum + payload.length, 0);
     if (size <= MOST_TOGETHER) yield this.#together(id, events);
@@ -87,17 +87,17 @@ export async function* framesOf<Item>(items: AsyncIterable<Item>, bytes: (item: 
 
 interface Opened {
   readonly frames: AsyncGenerator<Uint8Array>;
-  /** Id after which a reader continues when it reconnects before its first event. */
+  /** Where a reader continues that reconnects before its first event. */
   readonly begin?: string;
   readonly gone?: number;
 }
 
-/** A HEAD request must not open a stream: no reader would end it. */
+/** No reader would end a stream for HEAD. */
 export function streamHead(context: Context): Response {
   return context.body(null, 200, HEADERS);
 }
 
-/** Answers when the reader is subscribed. Ends when the reader disconnects. Reads the next frame only when the reader has taken the last. */
+/** Answers when the reader is subscribed. Ends when it disconnects. Reads the next frame only when the reader has taken the last. */
 export async function stream(context: Context, open: (signal: AbortSignal) => Promise<Opened>): Promise<Response> {
   if (context.req.method === "HEAD") return streamHead(context);
   const over = new AbortController();
@@ -135,7 +135,7 @@ export async function stream(context: Context, open: (signal: AbortSignal) => Pr
   return context.body(body, 200, { ...HEADERS, ...positionOf(opened) });
 }
 
-/** Start of the stream, sent in headers because some readers treat an id without data as an event. */
+/** In headers, because some readers treat an id without data as an event. */
 function positionOf({ begin, gone = 0 }: Opened): Record<string, string> {
   return { ...(begin === undefined ? {} : { "pd-after": begin }), ...(gone === 0 ? {} : { "pd-gone": String(gone) }) };
 }

@@ -8,11 +8,10 @@ import { seqOf } from "../params.ts";
 import { channelRecord, eventRecord } from "../records.ts";
 import { type Page, type Route, envelope, route } from "../route.ts";
 
-/** With `before`, up to this many newer events are read to find those next to the cursor. */
+/** With `before`, reads up to this many newer events to find those next to the cursor. */
 const MOST_BEFORE = 10_000;
 /** Limit of `$errors` and `$logs`, as on the hosted platform. */
 const LAST = 100;
-/** Channel of postponed events. */
 const INBOUND = "$in";
 
 const { events } = api;
@@ -24,7 +23,7 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       const { id } = engine.deployed.find(part("id"), "read events of");
       if (name === "$errors" || name === "$logs") return channelPage(engine, { id, name, limit });
       const channelName = name === undefined ? {} : { channel: name };
-      // The list is newest first, so `after` asks for older events. With `before`, the events next to the cursor are shown.
+      // Newest first, so `after` asks for older events. `before` shows the events next to the cursor.
       const range = { ...(after && { beforeSeq: seqOf(after) }), ...(before && { afterSeq: seqOf(before) }), ...channelName };
       const page = { limit: before === undefined ? limit : MOST_BEFORE, ...range };
       const found = await (name === INBOUND ? engine.events.listPostponed(id, page) : engine.events.list(id, page));

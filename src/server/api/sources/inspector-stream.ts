@@ -19,7 +19,7 @@ interface InspectorPorts {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly peers: PeerRules;
-  /** Stops the server from sending messages to this TCP port until the returned function is called. */
+  /** The server sends no messages to this TCP port until the returned function is called. */
   readonly keepPort: (port: number) => () => void;
 }
 
@@ -33,7 +33,7 @@ interface Inspection {
 
 const KEY_LENGTH = 32;
 
-/** /sse/dc/{id}/inspector for sources and workflows, /sse/actions/{id}/inspector for actions. A debugger may connect while a client reads the stream. */
+/** For sources and workflows, and for actions. A debugger may connect while a client reads the stream. */
 export function inspectorRoutes(ports: InspectorPorts): Hono {
   const app = new Hono();
   const answer = async (context: Context, target: DebugTarget): Promise<Response> => {
@@ -52,7 +52,7 @@ export function inspectorRoutes(ports: InspectorPorts): Hono {
   return app;
 }
 
-/** A debugged component runs without Node's permission model. So only the owner may debug, and only from the server's machine. */
+/** Debugged components run without Node's permission model. So only the owner may debug, from the server's machine. */
 function requireOwner(context: Context): void {
   const { name } = callerOf(context);
   const isHere = isLoopbackAddress(getConnInfo(context).remote.address);
@@ -87,11 +87,11 @@ async function begin({ clock, peers, keepPort }: InspectorPorts, target: DebugTa
   return { target, session, door, news, freePort: keepPort(door.port) };
 }
 
-/** Reports events from the start, because code may pause while it is loaded. */
+/** Listens from the start: code may pause while it is loaded. */
 async function* told({ signal }: InspectorPorts, { target, session, door, news, freePort }: Inspection, gone: AbortSignal): AsyncGenerator<Message> {
   const listening: DebugNewsRecord = { kind: "listening", url: door.url, port: door.port };
   const over = AbortSignal.any([signal, gone, target.gone]);
-  // Closing the door resumes paused code, also code that is still loading.
+  // Resumes paused code, also code that is still loading.
   over.addEventListener("abort", () => void door.close(), { once: true });
   const begun = target.begin(session);
   try {

@@ -20,7 +20,6 @@ import { type Route, pageOf, route } from "../route.ts";
 
 const { sources } = api;
 
-/** Limit of one activity call. */
 const MOST_AT_ONCE = 200;
 
 export function sourceRoutes(engine: Engine): readonly Route[] {
@@ -100,7 +99,7 @@ export async function liveRecord(engine: Engine, live: LiveSource): Promise<Sour
   return record;
 }
 
-/** `read` has their timers, when already known. */
+/** `read`: their timers, when known. */
 export async function problemsOf(engine: Engine, shown: readonly LiveSource[], read?: readonly Timer[]): Promise<readonly (readonly string[])[]> {
   const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
   const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
@@ -116,7 +115,6 @@ export async function problemsOf(engine: Engine, shown: readonly LiveSource[], r
   });
 }
 
-/** Unreadable sources are shown by their outline. */
 async function liveRecords(engine: Engine, shown: readonly LiveSource[]): Promise<SourceRecord[]> {
   const unreadable = new Map(shown.map((live) => [live, unreadableBecause(live)]));
   const readable = shown.filter((live) => unreadable.get(live) === undefined);

@@ -43,7 +43,7 @@ export function versionRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-/** `versions` must be ordered newest first. */
+/** `versions`: newest first. */
 function versionRecords(versions: readonly SourceVersion[], current: number): VersionRecord[] {
   return versions.map(({ number, componentId, declaredVersion, hash, at, origin }) => {
     const first = versions.findLast((known) => known.componentId === componentId);

@@ -85,7 +85,7 @@ function limitRecord({ allowsAddons, memoryMb, timeoutSeconds }: WorkflowLimits)
   };
 }
 
-/** An unreadable workflow must not hide the others, and can be deleted. */
+/** An unreadable workflow can be deleted, and must not hide the others. */
 export async function shownWorkflow(engine: Engine, live: LiveWorkflow | UnreadableWorkflow): Promise<WorkflowRecord> {
   if (!(live instanceof LiveWorkflow)) return unreadableRecord(engine, live);
   const { name, slug, version, createdAt } = live.source;
@@ -209,7 +209,7 @@ function stepShape(step: Step, components: ReadonlyMap<string, SavedComponent>):
   return { ...base, type: "ControlFlow", ...(value === undefined ? {} : { value }), branches };
 }
 
-/** Hides secrets: readers of this record may not be allowed to read the files. */
+/** Hides secrets: a reader of this record may not be allowed to read the files. */
 function codeShape({ code, props }: CodeStep, component: SavedComponent | undefined) {
   const saved = component && {
     id: component.id,
@@ -232,7 +232,7 @@ function shownProps(props: CodeStep["props"], component: SavedComponent | undefi
   return Object.fromEntries(Object.entries(props).map(([name, value]) => [name, shownProp(value, declared.get(name))]));
 }
 
-/** Only the path of a value, which may refer to a secret but does not contain it. */
+/** The path of a value: it may refer to a secret but does not contain it. */
 const PATH = /^\s*\{\{(?:[\w$.?\s]|\[\s*(?:\d+|"[^"]*"|'[^']*')\s*\])*\}\}\s*$/;
 
 /** Whether an undeclared prop is secret is known only in a run. */
@@ -269,7 +269,7 @@ export function runRecord(run: WorkflowRun, { withEvent = false }: { withEvent?:
   };
 }
 
-/** `addressOf` is undefined for read-only keys, because its addresses can change the run. */
+/** `addressOf` is undefined for read-only keys, because the addresses can change the run. */
 export function runStepRecord(record: StepRecord, addressOf: ((name: "resume" | "cancel", token: string) => string) | undefined): RunStepRecord {
   const { outcome, pause, decision, inputs, sends, copiedFrom, invocationId } = record;
   const { path, namespace, state, attempt, runs, startedAt } = record;
@@ -302,7 +302,6 @@ export function runStepRecord(record: StepRecord, addressOf: ((name: "resume" | 
   };
 }
 
-/** A waiting step has such addresses in `$attempt`. */
 function shownExports({ exports, state }: StepRecord, mayChange: boolean): RunStepRecord["exports"] {
   const { $attempt: _addresses, ...rest } = exports;
   return mayChange || state !== "waiting" ? exports : rest;
@@ -318,7 +317,7 @@ export function rehearsedRecord({ run, before, after }: RehearsedRun): Rehearsed
   };
 }
 
-/** `versions` must be ordered newest first. */
+/** `versions`: newest first. */
 export function workflowVersionRecords(versions: readonly SourceVersion[], current: number): WorkflowVersionRecord[] {
   return versions.map(({ number, componentId, hash, at }) => {
     const first = versions.findLast((known) => known.componentId === componentId);

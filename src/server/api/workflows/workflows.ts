@@ -101,7 +101,7 @@ function limitsOf({ allow_addons: allowsAddons, memory_mb: memoryMb, timeout_sec
   return { allowsAddons, memoryMb, timeoutSeconds };
 }
 
-/** In an update, null resets a limit. A new workflow has none to reset. */
+/** In an update, null resets a limit. */
 function withoutNulls({ allowsAddons, memoryMb, timeoutSeconds }: ReturnType<typeof limitsOf>): WorkflowLimits {
   return { allowsAddons, memoryMb: memoryMb ?? undefined, timeoutSeconds: timeoutSeconds ?? undefined };
 }
@@ -148,7 +148,7 @@ function runRoutes({ workflows: kept, settings }: Engine): readonly Route[] {
   ];
 }
 
-/** Throws PD_BAD_INPUT for an unknown state. */
+/** Throws PD_BAD_INPUT. */
 function statesOf(given: z.output<typeof workflows.runs.params>["states"]): { states?: readonly RunState[] } {
   if (given === undefined) return {};
   const names: readonly string[] = typeof given === "string" ? given.split(",") : given;
@@ -174,7 +174,7 @@ async function deployedFiles(engine: Engine, { files, template_id: template, ste
   return { ...rest, [WORKFLOW_FILE]: withWishes(copied[WORKFLOW_FILE] ?? "", { name: settings?.name, steps, triggers }) };
 }
 
-/** Throws PD_BAD_INPUT for paths outside the folder. */
+/** Throws PD_BAD_INPUT for a path outside the folder. */
 function checkedFiles(files: WorkflowFiles): WorkflowFiles {
   return checkCode({ path: WORKFLOW_FILE, text: "", files }).files;
 }

@@ -6,8 +6,8 @@ import { Turns } from "../../../domain/source/turns.ts";
 import type { MaintenanceReply, MaintenanceTask } from "./maintenance.ts";
 
 /**
- * Runs each task on a new thread, because a thread keeps what it has read of a large database. The program is read at the start: an update may replace the
- * file.
+ * A new thread for each task, because a thread keeps what it has read of a large database. The program is read at the
+ * start: an update may replace the file.
  */
 export class MaintenanceClient {
   readonly #path: string;

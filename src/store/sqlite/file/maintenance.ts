@@ -1,4 +1,4 @@
-/** The maintenance thread. Each task is one read transaction, which blocks neither the server nor commits. */
+/** Each task is one read transaction, which blocks neither the server nor commits. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Database } from "../../../database/driver.ts";
 import { driverName, openDatabase } from "../../../database/database.ts";
@@ -44,7 +44,7 @@ function perform(path: string, task: MaintenanceTask): MaintenanceReply {
   }
 }
 
-// A driver that cannot be loaded is not damage: fail before the task.
+// A driver that cannot be loaded is not damage.
 driverName();
 const { path }: { path: string } = workerData;
 // Without a listener the thread ends and frees its memory.

@@ -6,7 +6,7 @@ import { PdError, codeOf, messageOf } from "../../../domain/errors.ts";
 import { row } from "../rows/rows.ts";
 import type { Witness } from "./witness.ts";
 
-/** Larger files are checked in the background (watch-damage.ts). */
+/** watch-damage.ts checks larger files in the background. */
 export const FULL_CHECK_BELOW_PAGES = 16_000;
 
 export const BUSY_TIMEOUT_MS = 5000;
@@ -34,7 +34,7 @@ export function openForWriting(path: string, migrationsFolder: string, { witness
     const pages = Number(db.pragma("page_count"));
     check(db, { path, pages });
     refuseLoss(db, path, { witness, acknowledged });
-    // Lets pruning return space to the disk. Must be set before the first table exists.
+    // Lets pruning return space to the disk. Must come before the first table.
     if (pages === 0) db.pragma("auto_vacuum = incremental");
     db.pragma("journal_mode = wal");
     db.pragma("synchronous = full");
@@ -57,7 +57,7 @@ export function isSqliteAtLeast(db: Database, version: readonly [number, number,
   return place < 0 || (found[place] ?? 0) > (version[place] ?? 0);
 }
 
-/** For writes beside `openForWriting`. Does not wait for other writers. */
+/** Does not wait for other writers. */
 export function openBeside(path: string): Database {
   const db = open(path, 0);
   db.pragma("synchronous = full");

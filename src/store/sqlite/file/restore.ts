@@ -18,8 +18,8 @@ export interface Restored {
 }
 
 /**
- * Replaces the database, which must not be in use, and moves the previous one aside. `newest` is the newest supported schema revision. Throws PD_BAD_INPUT when
- * the backup is damaged or not a backup, and PD_DATABASE_NEWER.
+ * Moves the previous database aside. It must not be in use. `newest` is the newest supported schema revision. Throws
+ * PD_BAD_INPUT for a damaged or other file, and PD_DATABASE_NEWER.
  */
 export async function restoreDatabase(backup: string, path: string, { now, newest }: { now: number; newest: number }): Promise<Restored> {
   // Opening a pipe would block.
@@ -34,7 +34,7 @@ export async function restoreDatabase(backup: string, path: string, { now, newes
   for (const part of ["-wal", "-shm"]) await moveAside(path + part, before + part);
   // An interruption from here on leaves only the copy. Running the command again completes the restore.
   const witness = new Witness(witnessPath(path));
-  // Before the rename: otherwise, after an interruption, an older backup would look like a database that lost its last commits.
+  // Before the rename: otherwise an older backup would look like a database that lost its last commits.
   witness.note(commits);
   witness.close();
   await rename(draft, path);

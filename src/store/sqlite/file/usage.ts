@@ -25,7 +25,6 @@ const BYTES = `select coalesce(m.tbl_name, d.name) as name, sum(d.pgsize) as byt
   from dbstat d left join sqlite_master m on m.name = d.name group by 1`;
 const COUNTED = { events: "events", runs: "invocations", deliveries: "deliveries" } as const;
 
-/** Reads every page. */
 export function usageOf(db: Database): readonly KindUsage[] {
   const bytes = new Map<Kind, number>();
   for (const found of rows(db.prepare(BYTES).all())) {

@@ -4,7 +4,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { MaintenanceClient } from "./maintenance-client.ts";
 import { FULL_CHECK_BELOW_PAGES } from "./open.ts";
 
-/** A start waits this long for the check, which then continues in the background. */
+/** The check then continues in the background. */
 const START_BUDGET_MS = 2000;
 const CHECK_EVERY_MS = 24 * 3_600_000;
 const TRY_AGAIN_MS = 3_600_000;
@@ -16,7 +16,6 @@ export interface DamageWatch {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onDamage: (reason: string) => void;
-  /** Called when a check failed. */
   readonly onUnchecked: (reason: string) => void;
 }
 

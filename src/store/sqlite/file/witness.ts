@@ -3,14 +3,13 @@ import { PdError, codeOf } from "../../../domain/errors.ts";
 
 const LENGTH = 64;
 
-/** `headwater.db` → `headwater.mark`. */
 export function witnessPath(database: string): string {
   return database.replace(/(\.db)?$/, ".mark");
 }
 
 /**
- * A file with the number of commits, because a database cannot detect that its end is missing. Written after each commit without fsync, so it never exceeds the
- * database and may lag after a power cut.
+ * Holds the number of commits, because a database cannot detect that its end is missing. Written after each commit
+ * without fsync, so it never exceeds the database and may lag after a power cut.
  */
 export class Witness {
   readonly #path: string;

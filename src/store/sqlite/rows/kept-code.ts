@@ -10,11 +10,11 @@ const IS_UNUSED = `is_transient = 1 and not exists (select 1 from deployed_compo
 const INSERT_VERSION = `insert into source_versions (source_id, number, component_id, at, first_seq)
   values (?, ?, ?, ?, coalesce((select max(seq) from invocations), 0))
   on conflict (source_id, number) do update set component_id = excluded.component_id`;
-/** How many calls are searched for those of a version, which are mixed with calls that started before it. */
+/** Limit of calls searched for those of a version, which are mixed with earlier ones. */
 const MOST_LOOKED_AT = 1000;
 /**
- * Each swap checks this many of the newest superseded versions, which may have had no calls, and this many others in rotation. Checking thousands would take
- * longer than the swap.
+ * The newest superseded versions, which may have had no calls, and as many others in rotation. Checking thousands would
+ * take longer than the swap.
  */
 const OLD_VERSIONS_AT_ONCE = 10;
 const OLD_VERSIONS = `select number from source_versions where source_id = :id and number <= :version - ${NEWEST_VERSIONS}`;
@@ -35,7 +35,7 @@ export function unusedDropper(db: Database): () => void {
   };
 }
 
-/** Checks only these ids: checking all code takes longer the more there is. */
+/** Checking all code takes longer the more there is. */
 export function formerDropper(db: Database): (ids: readonly SavedId[]) => void {
   const drop = db.prepare(`delete from saved_components where id = ? and ${IS_UNUSED}`);
   const stepsOf = idsOf(db, "select component_id from step_components where workflow_component_id = ?");
@@ -57,7 +57,7 @@ export function versionNoter(db: Database): (source: DeployedComponent) => reado
   };
 }
 
-/** The modulus stays the same until the number of versions doubles, so the rotation reaches each version. */
+/** The modulus stays until the number of versions doubles, so the rotation reaches each version. */
 function turnOf(version: number): number {
   return (version * OLD_VERSIONS_AT_ONCE) % 2 ** Math.ceil(Math.log2(version));
 }

@@ -5,7 +5,7 @@ const MOST_TOLD = 1000;
 
 export type ReadRows = <Value>(what: string, found: readonly Row[], read: (row: Row) => Value) => Value[];
 
-/** Skips and reports rows that cannot be read, so that they do not block others. */
+/** Unreadable rows must not block others. */
 export function readableRows(tell: (problem: string) => void): ReadRows {
   const told = new Set<string>();
   const leaveOut = (what: string, row: Row, error: unknown): void => {

@@ -33,7 +33,7 @@ export function json<Value>(text: unknown): Value {
   return JSON.parse(String(text)) as Value;
 }
 
-/** Omits null members. Each must be listed, so that a forgotten one does not compile. */
+/** Omits null members. A forgotten member does not compile. */
 export function present<Value extends object>(members: { [Key in keyof Value]-?: Value[Key] | null | undefined }): Value {
   const kept: Partial<Record<keyof Value, unknown>> = {};
   for (const name in members) if (members[name] !== null && members[name] !== undefined) kept[name] = members[name];
@@ -59,7 +59,7 @@ export function sourceIdOf(row: Row): DeployedId {
   return row["id"] as DeployedId;
 }
 
-/** Filters rows here, because SQLite would look up each of thousands of ids. */
+/** SQLite would look up each of thousands of ids. */
 export function isOf(sources: readonly DeployedId[]): (record: { readonly sourceId: DeployedId }) => boolean {
   const wanted = new Set(sources);
   return ({ sourceId }) => wanted.has(sourceId);
@@ -182,7 +182,7 @@ export function webhookOf(row: Row): Webhook {
   });
 }
 
-/** Deliveries continue without old secrets that cannot be read, because receivers learn the new one. */
+/** Receivers learn the new secret, so deliveries continue without unreadable old ones. */
 function oldSecretsOf(row: Row): Webhook["oldSecrets"] {
   try {
     return json(row["old_secrets"]);

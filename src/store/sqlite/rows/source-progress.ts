@@ -9,14 +9,14 @@ interface Progress {
   lastSeq: number;
   /** JSON text. */
   stored: string;
-  /** `stored` when parsed, plus what was learned since. Undefined until needed. */
+  /** `stored` with what was learned since. Undefined until needed. */
   cache: DedupeCache | undefined;
   hasLearned: boolean;
 }
 
 const MOST_KNOWN = 1000;
 
-/** The newest event number and the dedupe cache of each source, which change with every run. `flush` writes them once per transaction. */
+/** Both change with every run, so `flush` writes them once per transaction. */
 export class SourceProgress {
   readonly #read;
   readonly #write;
@@ -28,7 +28,7 @@ export class SourceProgress {
     this.#write = db.prepare("update source_progress set last_seq = ?, cache = ? where source_id = ?");
   }
 
-  /** Reserves `count` numbers and returns the first. Throws PD_NOT_STORED when the fence is stale. */
+  /** Returns the first of `count` numbers. Throws PD_NOT_STORED when the fence is stale. */
   advance(id: DeployedId, fence: number, { count, learned }: { count: number; learned: DedupeChange | undefined }): number {
     const progress = this.#owned(id, fence);
     const first = progress.lastSeq + 1;
@@ -41,7 +41,6 @@ export class SourceProgress {
     return first;
   }
 
-  /** Throws PD_NOT_STORED when the fence is stale. */
   next(id: DeployedId, fence: number): number {
     return this.#owned(id, fence).lastSeq + 1;
   }

@@ -4,7 +4,7 @@ import { PdError, messageOf } from "../../../domain/errors.ts";
 import { type DeployedId, type SavedId, type WorkflowId, isWorkflowId } from "../../../domain/ids.ts";
 import { type Row, componentIdOf, json, present } from "./rows.ts";
 
-/** A server killed during an update may have left calls of a version that was never installed. */
+/** A killed server may have left calls of a version that was never installed. */
 const SEEN_VERSION = `(select max(version) from (select version from invocations i where i.source_id = d.id order by seq desc limit 20))`;
 /** Without the code, which may be long. */
 export const SOURCES = `select d.*, d.rowid as row, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
@@ -75,7 +75,7 @@ export function provenanceOfRow(row: Row): Provenance {
 }
 
 export const LISTED_AT_ONCE = 200;
-/** The rest is one JSON text: separate columns cost 40 ms of CPU more for ten thousand rows. */
+/** One JSON text: separate columns cost 40 ms of CPU more for ten thousand rows. */
 export const LISTED_SOURCES = `select d.rowid, d.id, d.component_id, d.name, d.slug, d.endpoint_key, d.version, max(d.version, d.highest_version, coalesce(${SEEN_VERSION}, 0)),
   d.workflow_id, d.created_at,
   json_array(d.active, d.max_concurrency, d.allows_programs, d.updated_at, d.configured, d.set_aside, d.dynamic_props, d.env)
@@ -87,7 +87,7 @@ export interface ListedRow {
   readonly rest: string;
 }
 
-/** By index, because destructuring before V8 has optimised this cost 150 ms of CPU for ten thousand rows. */
+/** Destructuring before V8 has optimised this cost 150 ms of CPU for ten thousand rows. */
 export function listedRowOf(values: readonly unknown[]): ListedRow {
   const outline: SourceOutline = {
     id: values[1] as DeployedId,

@@ -1,6 +1,6 @@
 /**
- * Events of a large run that is written in several transactions, and their deliveries. Until the commit, reads exclude them: events have numbers above the
- * source's `last_seq`, deliveries numbers from `first_delivery`.
+ * A large run is written in several transactions. Until the commit, reads exclude its events, which have numbers above
+ * the source's `last_seq`, and its deliveries, which have numbers from `first_delivery`.
  */
 import type { Database } from "../../../database/driver.ts";
 import { PdError } from "../../../domain/errors.ts";
@@ -9,7 +9,7 @@ import { row, rows, sourceIdOf } from "./rows.ts";
 import type { Travelling } from "./travelling.ts";
 
 export const NEWEST = "(select last_seq from source_progress where source_id = ?)";
-/** Committed events. The source's id is bound twice. */
+/** Committed. The source's id is bound twice. */
 export const OF_SOURCE = `events where source_id = ? and seq <= ${NEWEST}`;
 
 export const DELIVERY_COUNTS = "not exists (select 1 from staged_events where source_id = deliveries.emitter_id and first_delivery <= deliveries.seq)";
@@ -21,7 +21,7 @@ export interface StagedEvents {
   /** Makes the events count. Throws as `goOn`. */
   end(told: Travelling): void;
   giveUp(told: Travelling): void;
-  /** Removes leftovers. Call before other events of the source get numbers. */
+  /** Call before other events of the source get numbers. */
   drop(sourceId: DeployedId): void;
   /** Sources with leftovers of an earlier process. */
   left(): readonly DeployedId[];

@@ -6,7 +6,7 @@ import type { StepCommit } from "../../../ports/stores/workflow-store.ts";
 export interface TravellingRecord {
   readonly path: string;
   readonly state: StepRecord["state"];
-  /** When the wait ends, epoch ms. Null unless waiting. */
+  /** Epoch ms. Null unless waiting. */
   readonly until: number | null;
   readonly token: string | null;
   /** JSON text. */

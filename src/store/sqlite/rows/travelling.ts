@@ -1,4 +1,6 @@
-/** How runs and attempts are sent to the writer's thread and back: with few objects, because each is copied twice. Column values are sent as text. */
+/**
+ * Sent to the writer's thread and back with few objects, because each is copied twice. Column values are sent as text.
+ */
 import { deserialize, serialize } from "node:v8";
 import type { DedupeChange } from "../../../domain/event/dedupe.ts";
 import type { Event, NewEvent, NewEvents, NewPostponedEvent } from "../../../domain/event/event.ts";
@@ -17,7 +19,7 @@ export interface Travelling {
   readonly sourceId: DeployedId;
   readonly id: InvocationId;
   readonly at: number;
-  /** Channel, dedupe id, summary, ts and payload of each event. For large runs only the last part. */
+  /** Channel, dedupe id, summary, ts and payload of each. For large runs only the last part. */
   readonly events: readonly Bound[];
   readonly eventParts: readonly EventPart[] | undefined;
   readonly learned: DedupeChange | undefined;
@@ -32,7 +34,7 @@ export interface TravellingRun extends Travelling {
   readonly invocation: readonly Bound[];
   readonly instant: { readonly prop: string; readonly plannedAt: number } | undefined;
   readonly messageId: string | undefined;
-  /** A Failure as JSON text. Undefined when the run did not fail. */
+  /** A Failure as JSON text. */
   readonly failed: string | undefined;
   readonly step: TravellingStep | undefined;
 }
@@ -51,7 +53,7 @@ export function isTravelling(write: unknown): write is TravellingRun | Travellin
 export interface TravellingAttempt {
   readonly seq: number;
   readonly attemptCount: number;
-  /** The delivery's `nextAt` when this attempt started, epoch ms. */
+  /** `nextAt` when this attempt started, epoch ms. */
   readonly takenAt: number | null;
   readonly listenerId: ListenerId;
   /** Epoch ms. */
@@ -71,18 +73,18 @@ export interface TravellingAnswer {
 
 export const EVENT_COLUMNS = 5;
 
-/** Events as bytes, which are moved to the thread instead of copied and decoded part by part. */
+/** Bytes are moved to the thread instead of copied. */
 export interface EventPart {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly count: number;
 }
 
-/** As objects, 100,000 events used 12 MB in the thread, so it decodes them in parts. */
+/** As objects, 100,000 events used 12 MB in the thread. */
 const EVENTS_A_PART = 500;
-/** A part also ends at this size, because the thread checks for waiting writes after each part. */
+/** The thread checks for waiting writes after each part. */
 const CHARACTERS_A_PART = 2 ** 20;
 
-// List every member: V8 gives each object literal that starts with a spread its own slow shape.
+// V8 gives each object literal that starts with a spread its own slow shape.
 
 export function travellingRun({ fence, invocation, triggerText, events, postponed, stateChanges, learned, logs, step }: RunCommit): TravellingRun {
   const { id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped } = invocation;

@@ -164,7 +164,6 @@ function changeWrites(db: Database): Pick<ComponentWrites, "beginChange" | "endC
   };
 }
 
-/** Throws PD_SOURCE_NOT_FOUND. */
 function sourceUpdater(db: Database): (source: DeployedComponent) => void {
   const update = db.prepare(UPDATE_SOURCE);
   return (source) => {
@@ -174,7 +173,6 @@ function sourceUpdater(db: Database): (source: DeployedComponent) => void {
   };
 }
 
-/** Throws PD_CONFLICT when another source has the slug, even one still being deployed. */
 function slugClaimer(db: Database): (source: DeployedComponent) => void {
   const taken = db.prepare("select 1 from deployed_components where slug = ? and id <> ?");
   return ({ id, slug }) => {

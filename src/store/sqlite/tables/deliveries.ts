@@ -59,7 +59,7 @@ export class Publisher {
     this.#known.clear();
   }
 
-  /** Reads the listeners again. Returns those with a delivery due now. */
+  /** Forgets first. Returns listeners with a delivery due now. */
   publish(published: Published): readonly ListenerId[] {
     this.forget();
     return this.publishTo(published.sourceId, () => published);
@@ -135,7 +135,6 @@ export function deliveryWrites(db: Database): DeliveryWrites {
   const retryMany = db.prepare(RETRY_MANY);
   return {
     missPending: (listenerId) => void miss.run(listenerId),
-    // Allows at least one more attempt.
     retryDelivery: (id, now) => retryOne.run(now, MOST_ATTEMPTS - 1, numberOfDelivery(id) ?? -1).changes > 0,
     retryDeliveries: (listenerId, { states, since, now }) => retryMany.run({ now, listenerId, since, states: JSON.stringify(states) }).changes,
   };
@@ -150,7 +149,7 @@ const DUE = `select * from deliveries where listener_id = ? and state = 'pending
   order by next_at, seq limit ?`;
 /** Times of the deliveries of uncommitted runs. There may be 100,000 deliveries, so readers skip these times and do not check each row. */
 const STAGED_AT = "select distinct at from staged_events order by at";
-/** Subtracts uncommitted deliveries, in one statement because a run may be staged between two. */
+/** Subtracts uncommitted deliveries in one statement, because a run may be staged between two. */
 const COUNT = `select state, count(*) as count from deliveries where listener_id = @id group by state
   union all select d.state, -count(*) from staged_events s cross join deliveries d
     on d.listener_id = @id and d.seq >= s.first_delivery and d.emitter_id = s.source_id group by d.state`;
@@ -162,7 +161,7 @@ const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = 
 const LIST = `select * from deliveries where listener_id = ? and seq < ? and ${DELIVERY_COUNTS} order by seq desc limit ?`;
 const LIST_OF_STATE = `select * from deliveries where listener_id = ? and state = ? and seq < ? and ${DELIVERY_COUNTS} order by seq desc limit ?`;
 
-/** Finds each of the few listeners by one step in the index. */
+/** One step in the index for each of the few listeners. */
 const LIST_OF_MESSAGES = `with recursive listeners (id) as (
     select min(listener_id) from deliveries
     union all select (select min(d.listener_id) from deliveries d where d.listener_id > listeners.id) from listeners where listeners.id is not null)
@@ -194,7 +193,7 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
         // Skips the staged millisecond by its time: to skip it by number, SQLite would scan all of it.
         [at, seq] = [before + 1, -1];
       }
-      // Another run may have been staged since the first look.
+      // Another run may have been staged meanwhile.
       const staged = new Set(found.length === 0 ? [] : timesStaged());
       const deliveries = staged.size === 0 ? found : found.filter(({ nextAt = -1 }) => !staged.has(nextAt));
       return { deliveries, isPartial: skipped.length > 0 || deliveries.length < found.length };

@@ -13,7 +13,7 @@ export interface EventWrites {
   emitAgain(sourceId: DeployedId, seq: number, at: number): Committed | undefined;
 }
 
-/** Event numbers per transaction, so that other writes do not wait long. */
+/** Per transaction, so that other writes do not wait long. */
 const STEP = 1000;
 const FIRST_FROM = `select seq, stored_at from ${OF_SOURCE} and seq >= ? order by seq limit 1`;
 const LAST_SEQ = "select last_seq from source_progress where source_id = ?";
@@ -52,7 +52,7 @@ type EventReads = Pick<EventStore, "listEvents" | "listEventsSince" | "listEvent
 
 const LIST = `select * from events where source_id = ? and seq < min(?, 1 + ${NEWEST}) and seq > ? and (? is null or channel = ?) order by seq desc limit ?`;
 
-/** How many events are searched for those of one invocation. */
+/** Searched for those of one invocation. */
 const MOST_LOOKED_AT = 20_000;
 const LIST_OF = `select * from (select * from ${OF_SOURCE} and seq >= ? order by seq limit ${MOST_LOOKED_AT})
   where invocation_id = ? limit ?`;
@@ -91,7 +91,7 @@ function timeFinder(db: Database): (sourceId: DeployedId, at: number, lastSeq: n
       if (found === undefined || Number(found["stored_at"]) >= at) high = middle;
       else low = Number(found["seq"]) + 1;
     }
-    // Events before it may have been deleted.
+    // Earlier events may have been deleted.
     const first = row(next.get(sourceId, sourceId, low));
     return first === undefined ? lastSeq + 1 : Number(first["seq"]);
   };

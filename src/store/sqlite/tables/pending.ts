@@ -6,12 +6,11 @@ import type { ReadRows } from "../rows/readable-rows.ts";
 import { pendingRequestOf, rows } from "../rows/rows.ts";
 
 export interface PendingWrites {
-  /** Throws PD_NOT_STORED when the source is gone. */
   storePending(request: PendingRequest): void;
   dropDonePending(): void;
 }
 
-/** Stores nothing when the run's commit or the source's deletion came first. */
+/** Nothing when the run's commit or the source's deletion came first. */
 const INSERT_PENDING = `insert into pending_requests (id, source_id, trigger, received_at)
   select :id, id, :trigger, :at from deployed_components where id = :source and not exists (select 1 from invocations where id = :id)
   on conflict do nothing`;

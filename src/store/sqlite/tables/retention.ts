@@ -10,7 +10,7 @@ export interface RetentionWrites {
   shrink(): number;
 }
 
-/** A step blocks the writer for a few milliseconds. */
+/** Blocks the writer for a few milliseconds. */
 const STEP = 500;
 const VACUUM_PAGES = 256;
 
@@ -28,7 +28,7 @@ const DROP_DELIVERIES = `delete from deliveries where seq in (select seq from de
   and state in ('delivered', 'failed', 'missed') and (created_at < ? or seq <= coalesce((select seq from deliveries where listener_id = ? order by seq desc limit 1 offset ?), 0))
   order by seq limit ?)`;
 
-/** Selects the ids for which a prune step may delete something. Each condition is one step in an index. */
+/** A prune step may delete something. Each condition is one step in an index. */
 const PRUNABLE = `with states (state) as (values ('delivered'), ('failed'), ('missed')) select one.value as id from json_each(@ids) one where
   exists (select 1 from source_progress p cross join events e on e.source_id = p.source_id and e.seq <= p.last_seq - @events where p.source_id = one.value)
   or (select stored_at from events where source_id = one.value order by seq limit 1) < @cutoff

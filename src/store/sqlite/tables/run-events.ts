@@ -10,7 +10,7 @@ import { type Failure, type TravellingAddendum, type TravellingAnswer, type Trav
 export interface Staged {
   /** Number of event parts that are written. */
   readonly parts: number;
-  /** Listeners with a delivery due now. */
+  /** Those with a delivery due now. */
   readonly listeners: readonly ListenerId[];
 }
 
@@ -25,7 +25,7 @@ export interface RunMemory {
 }
 
 export interface RunEvents {
-  /** Writes events that are not staged. Throws PD_NOT_STORED when the fence is stale. */
+  /** Those that are not staged. Throws PD_NOT_STORED when the fence is stale. */
   write(told: TravellingRun | TravellingAddendum, staged: Staged | undefined): Written;
   publish(told: TravellingRun | TravellingAddendum, written: Written, rest: { readonly logChunk: number; readonly failure: () => Failure }): TravellingAnswer;
 }

@@ -23,7 +23,7 @@ export interface StateWrites {
 }
 
 const OPEN = "update source_progress set fence = fence + 1 where source_id = ? returning fence, cache";
-/** Makes every fence stale, so that owners reload the state. */
+/** Owners must reload the state. */
 const OUTSIDE = "update source_progress set fence = fence + 1 where source_id = ?";
 const OWNED = "select 1 from source_progress where source_id = ? and fence = ?";
 const INSERT_INVOCATION = `insert into invocations
@@ -161,7 +161,7 @@ export function runReads(db: Database, readRows: ReadRows): RunReads {
     },
     async listInvocations(sourceId, { limit, before }) {
       const found: Invocation[] = [];
-      // Fill up the page, because callers take a short page for the last one.
+      // Callers take a short page for the last one.
       for (let last: string | null | undefined = before ?? null; last !== undefined;) {
         const wanted = limit - found.length;
         const page = rows(invocations.all({ sourceId, before: last, limit: wanted }));

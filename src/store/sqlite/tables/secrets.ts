@@ -24,7 +24,7 @@ export function secretWrites(db: Database): SecretWrites {
   const webhook = db.prepare("update webhooks set secret = ?, old_secrets = ? where id = ? and secret = ? and old_secrets = ?");
   const account = db.prepare("update accounts set credentials = ? where id = ? and credentials = ?");
   const registry = db.prepare("update registries set location = ? where name = ? and location = ?");
-  // Makes SQLite overwrite the clear text on disk.
+  // SQLite then overwrites the clear text on disk.
   const overwrite = (): unknown => db.pragma("secure_delete = on");
   return {
     replaceSourceSecrets(before, after) {
@@ -50,13 +50,13 @@ function webhookTexts({ secret, oldSecrets }: WebhookSecrets): string[] {
 
 const NOT_READABLE = JSON.stringify({ [SEALED_MEMBER]: "sealed:not readable" });
 
-/** Replaces unreadable JSON by a text with an unknown key. It does not block other rows, and the vault keeps earlier keys. */
+/** Unreadable JSON becomes a text with an unknown key, so the vault keeps earlier keys. */
 function readableSecrets(found: Row): SourceSecrets {
   const parts = ["configured", "set_aside", "env"].map((name) => [name, parseJson(String(found[name])) === undefined ? NOT_READABLE : found[name]]);
   return sourceSecretsOf({ id: found["id"], ...Object.fromEntries(parts) });
 }
 
-/** Length of `{"$sealed":"sealed:1:` and the key's id. A larger number would find more rows than needed. */
+/** Length of `{"$sealed":"sealed:1:` and the key's id. A larger number would find more rows. */
 const BEGINNING = 29;
 
 const SAMPLE = `select id, configured, set_aside, env from deployed_components

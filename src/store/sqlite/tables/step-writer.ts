@@ -6,7 +6,7 @@ import { type Row, row } from "../rows/rows.ts";
 import type { TravellingBegin, TravellingRecord, TravellingStep } from "../rows/travelling-steps.ts";
 
 export interface RunBeginnings {
-  /** The run that this message started earlier. Undefined when this one was written. */
+  /** Returns the run that this message started earlier, if any. */
   beginRun(begin: TravellingBegin): Row | undefined;
   noteBegun(runId: RunId, record: TravellingRecord): void;
 }
@@ -14,7 +14,6 @@ export interface RunBeginnings {
 const INSERT_RUN = `insert into workflow_runs
   (id, workflow_id, version, trigger, message_id, state, started_at, ended_at, failure, reason, rerun_of, from_step)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-/** A caller that has missed the end of a wait cannot set the run to `waiting`. */
 export const UPDATE_RUN = `update workflow_runs set state = case when ? = 'waiting' and wakes <> ? then 'running' else ? end, ended_at = ?, failure = ?, reason = ?
   where id = ? and state in ('running', 'waiting')`;
 const WRITE_STEP = `insert into workflow_steps (run_seq, path, noted, state, until, token, record)

@@ -10,7 +10,7 @@ export interface TimerWrites {
   settleInstant(instant: TimerInstant): void;
 }
 
-/** A timer with the same plan keeps its position, which may be further than the caller knows. */
+/** The timer keeps its position, which may be further than the caller knows. */
 const INSERT_TIMER = `insert into timers (source_id, prop, schedule, catch_up, anchor_at, next_at) values (?, ?, ?, ?, ?, ?)
   on conflict do update set schedule = excluded.schedule, catch_up = excluded.catch_up, anchor_at = excluded.anchor_at, next_at = excluded.next_at
   where schedule <> excluded.schedule or catch_up <> excluded.catch_up or anchor_at <> excluded.anchor_at`;
@@ -21,7 +21,7 @@ const SETTLE_INSTANT =
   "update timer_instants set state = ?, reason = ?, invocation_id = null where source_id = ? and prop = ? and planned_at = ? and state = 'running'";
 
 const TIMERS_OF = "select * from timers where source_id in (select value from json_each(?)) order by source_id, prop";
-/** Reading all timers is faster above this. */
+/** Above this, reading all timers is faster. */
 const MANY_SOURCES = 500;
 const RUNNING = "select * from timer_instants where state = 'running' order by source_id, prop, planned_at";
 
@@ -49,7 +49,7 @@ export function timerWrites(db: Database): TimerWrites {
       const stands = row(standing.get(...plan));
       const claims = instants.map((claim) => ({ claim, fate: row(known.get(claim.sourceId, claim.prop, claim.plannedAt)) }));
       const isMoved = stands === undefined ? claims.some(({ fate }) => fate !== undefined) : stands["next_at"] !== (timer.nextAt ?? null);
-      // A repeated call whose first answer was lost: this invocation has claimed the instant already.
+      // Repeated, because its first answer was lost.
       if (isMoved) return claims.some(({ claim, fate }) => claim.state === "running" && fate?.["invocation_id"] === claim.invocationId);
       instants.forEach(writeInstant);
       if (stands !== undefined) move.run(to.nextAt ?? null, to.anchorAt, ...plan);

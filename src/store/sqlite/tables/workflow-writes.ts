@@ -18,7 +18,7 @@ export interface WorkflowWrites extends RunBeginnings {
 
 const WAITING_STEP = `select s.record from workflow_steps s join workflow_runs r on r.seq = s.run_seq
   where r.id = ? and s.path = ? and s.state = 'waiting' and r.state in ('running', 'waiting')`;
-/** A step blocks the writer for a few milliseconds. */
+/** Blocks the writer for a few milliseconds. */
 const STEP = 100;
 const PRUNE = `delete from workflow_runs where seq in (select seq from workflow_runs where workflow_id = ?
   and state in ('succeeded', 'failed', 'cancelled')

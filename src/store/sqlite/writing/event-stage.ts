@@ -5,10 +5,10 @@ import { stagedEvents } from "../rows/staged-events.ts";
 import { type TravellingAddendum, type TravellingRun, eventsIn, isTravelling, partCountOf, partsFrom } from "../rows/travelling.ts";
 import type { WriteRequest } from "./write-request.ts";
 
-/** Smaller runs are written as a whole, which takes 20 ms without listeners. */
+/** Smaller runs take 20 ms without listeners. */
 const MANY_PARTS = 4;
 
-/** A write so large that others do not wait for all of its events. */
+/** Others do not wait for all of its events. */
 export interface LargeWrite {
   readonly request: WriteRequest;
   readonly told: TravellingRun | TravellingAddendum;
@@ -57,14 +57,13 @@ export class EventStage {
     return this.#memory.publisher.publishTo(sourceId, () => ({ sourceId, invocationId, at, events: eventsIn(told, columns, firstSeq), logs: [], logChunk: 0 }));
   }
 
-  /** Makes the events count and returns the rest of the write. Undefined while parts are missing. */
+  /** Undefined while parts are missing. */
   end({ request: { id, verb }, told, staged }: LargeWrite): WriteRequest | undefined {
     if (staged.parts < partCountOf(told)) return undefined;
     this.#staged.end(told);
     return { id, verb, values: [told, staged] };
   }
 
-  /** Removes the parts written so far. */
   giveUp({ told }: LargeWrite): void {
     this.#staged.giveUp(told);
   }

@@ -4,7 +4,7 @@ import { row } from "../rows/rows.ts";
 import { SourceProgress } from "../rows/source-progress.ts";
 import type { Witness } from "../file/witness.ts";
 
-/** Runs waiting writes in one transaction with one fsync. Caches what it reads until another connection writes. */
+/** One transaction with one fsync. Caches what it reads until another connection writes. */
 export class GroupCommit {
   readonly progress: SourceProgress;
   readonly publisher: Publisher;
@@ -12,7 +12,7 @@ export class GroupCommit {
   readonly #witness: Witness;
   readonly #countCommit: Statement;
   readonly #readVersion: Statement;
-  /** The database's `data_version`, which changes when another connection writes. */
+  /** `data_version`, which changes when another connection writes. */
   #version: unknown;
 
   constructor(db: Database, witness: Witness) {
@@ -58,7 +58,7 @@ export class GroupCommit {
     this.#version = version;
   }
 
-  /** A failure here must not fail the commit. A mark that lags only makes the check for lost commits weaker. */
+  /** Must not fail the commit. A mark that lags only weakens the check for lost commits. */
   #note(commits: number): void {
     try {
       this.#witness.note(commits);

@@ -12,20 +12,20 @@ import { Witness, witnessPath } from "../file/witness.ts";
 
 type InlineWrites = Pick<RunWrites & PendingWrites & AttemptWrites, "commit" | "append" | "storePending" | "recordAttempts"> & RunBeginnings;
 
-/** Larger batches go to the thread, so that the server serves others and more writes share an fsync. */
+/** Larger batches go to the thread, where more writes share an fsync. */
 const MOST_WRITES = 4;
 const MOST_CHARACTERS = 2 ** 17;
-/** After SLOW_IN_A_ROW commits slower than this, or one above VERY_SLOW_MS, inline writing pauses. */
+/** Inline writing pauses after SLOW_IN_A_ROW commits slower than this, or one above VERY_SLOW_MS. */
 const SLOW_MS = 4;
 const SLOW_IN_A_ROW = 3;
 const VERY_SLOW_MS = 50;
-/** The pause lasts this many times the slow commit. That limits the share of time in which a slow disk blocks the server. */
+/** Times the slow commit. Limits the share of time in which a slow disk blocks the server. */
 const REST = 100;
 const LONGEST_REST_MS = 600_000;
 
 /**
- * Makes small writes on the server's thread while the writer's thread is idle, because the round trip costs more than the write. A batch that fails is rolled
- * back and goes to the thread, which reports errors.
+ * Makes small writes on the server's thread while the writer's thread is idle, because the round trip costs more. A
+ * batch that fails is rolled back and goes to the thread, which reports errors.
  */
 export class InlineWriter {
   readonly #db: Database;
@@ -36,7 +36,7 @@ export class InlineWriter {
   #slowInARow = 0;
   #restsUntil = 0;
 
-  /** `path` must have been opened by openForWriting before. */
+  /** `path` must have been opened by openForWriting. */
   static open(path: string, clock: Pick<Clock, "now">): InlineWriter {
     return new InlineWriter(openBeside(path), new Witness(witnessPath(path)), clock);
   }
@@ -65,7 +65,7 @@ export class InlineWriter {
     try {
       return this.#group.perform(() => batch.map(({ verb, values }) => Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values)));
     } catch {
-      // The thread will meet the same error and report it.
+      // The thread will report the same error.
       return undefined;
     } finally {
       this.#restAfter(startedAt, this.#clock.now() - startedAt);

@@ -2,7 +2,7 @@ import { type LargeWrite, isLarge, largeWriteOf } from "./event-stage.ts";
 import { isTravelling } from "../rows/travelling.ts";
 import { type WriteRequest, writesIn, writesOf } from "./write-request.ts";
 
-/** More writes do not join a transaction, because others wait for all of it. */
+/** Others wait for the whole transaction. */
 const MAX_BATCH = 256;
 
 /** They write no data and need no order. */
@@ -34,7 +34,7 @@ export class WriteQueue {
     return { now, large };
   }
 
-  /** Whether a request may go before the rest of the large one. */
+  /** A request may go before the rest of the large one. */
   get isAwaited(): boolean {
     return orderOf(this.#waiting, this.#large).now.length > 0;
   }
@@ -49,7 +49,7 @@ function orderOf(waiting: readonly WriteRequest[], current: LargeWrite | undefin
   const [now, later]: [WriteRequest[], WriteRequest[]] = [[], []];
   let large = current;
   let writes = 0;
-  /** Ids that waiting requests use. Undefined when they may use any. */
+  /** Used by waiting requests. Undefined when they may use any. */
   let blocked: Set<string> | undefined = new Set(current === undefined ? [] : concernsOf(current.request));
   for (const request of waiting) {
     if (ASIDE.has(request.verb)) {
@@ -76,10 +76,10 @@ function isFree(concerns: readonly string[] | undefined, blocked: ReadonlySet<st
   return isFirst || concerns?.every((id) => !blocked.has(id)) === true;
 }
 
-/** All deployed and saved components conflict: they share names, and rows that are dropped when unused. */
+/** All components conflict: they share names, and rows that are dropped when unused. */
 const COMPONENTS = "components";
 
-/** Ids and names that a request uses. Undefined when it may use any. */
+/** Undefined when it may use any. */
 function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] | undefined {
   switch (verb) {
     case "storePending":

@@ -58,13 +58,13 @@ export interface WriteReply {
   readonly id: number;
   readonly value?: unknown;
   readonly error?: WriteError;
-  /** The revision that the schema is being migrated to during the start. */
+  /** Set during a migration at the start. */
   readonly revision?: Revision;
-  /** The log grows, because others write during checkpoints: send `shorten`. */
+  /** Others write during checkpoints: send `shorten`. */
   readonly isLogLong?: true;
 }
 
-/** Writes that leave subscriptions and source progress unchanged, or update their caches themselves. */
+/** Subscriptions and source progress stay unchanged, or these update their caches themselves. */
 export const LEAVE_MEMORY: ReadonlySet<WriteRequest["verb"]> = new Set<keyof Writes>([
   "commit",
   "append",

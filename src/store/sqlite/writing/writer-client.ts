@@ -15,23 +15,22 @@ export interface WriterSettings {
   readonly maintenanceEntry: string;
   /** Stored in a new database. */
   readonly identity: Identity;
-  /** True when the home was used before. Then a missing database is an error. */
+  /** The home was used before, so a missing database is an error. */
   readonly mustExist: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called when damage was found. Later writes fail. */
+  /** Later writes fail. */
   readonly onDamage: (reason: string) => void;
-  /** Called when a check for damage failed. */
   readonly onUnchecked: (reason: string) => void;
   /** Called for each row left out of a list. */
   readonly onUnreadable: (problem: string) => void;
   readonly onRevision: (revision: Revision) => void;
 }
 
-/** Writes without a waiting caller are sent after this time, or when this many have collected. */
+/** Limits for writes without a waiting caller. */
 const SOON_MS = 5;
 const SOON_AT_MOST = 64;
-/** Inline transactions after which the thread checks the log. */
+/** The thread then checks the log. */
 const TIDY_AFTER = 32;
 
 interface Waiting {
@@ -106,12 +105,11 @@ export class WriterClient {
     return this.#send({ verb, values });
   }
 
-  /** For writes without a waiting caller: sent with the next write or after a few milliseconds. */
+  /** No caller waits: sent with the next write or after a few milliseconds. */
   writeSoon<Verb extends keyof Writes>(verb: Verb, ...values: Parameters<Writes[Verb]>): Promise<ReturnType<Writes[Verb]>> {
     return this.#send({ verb, values }, { isUrgent: false });
   }
 
-  /** Removes deleted and replaced data from the files. */
   scrub(): Promise<void> {
     return this.#send<undefined>({ verb: "scrub", values: [] });
   }
@@ -185,7 +183,7 @@ export class WriterClient {
     }
   }
 
-  /** A value that is nested too deep cannot be sent. Only its request fails. */
+  /** Nested too deep to be sent. Only its request fails. */
   #notPosted(batch: readonly WriteRequest[], error: unknown): void {
     if (batch.length > 1) return batch.forEach((request) => this.#post([request]));
     for (const { id, values } of batch) {
@@ -204,7 +202,7 @@ export class WriterClient {
     else end?.reject(errorOf(error));
   }
 
-  /** Nothing is written inline until this is answered. An error is ignored, because the next write meets it too. */
+  /** Nothing is written inline until this is answered. The next write meets an error too. */
   #shortenLog(): void {
     if (!this.#isClosed) this.#send<undefined>({ verb: "shorten", values: [] }).catch(() => {});
   }

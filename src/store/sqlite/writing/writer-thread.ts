@@ -1,4 +1,7 @@
-/** The writer's thread makes all writes that InlineWriter does not, so that a slow disk or long write delays only callers that wait for a commit. */
+/**
+ * Makes all writes that InlineWriter does not, so that a slow disk or long write delays only callers that wait for a
+ * commit.
+ */
 import { MessageChannel, type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { AFTER_START_MS, collectWhenQuiet } from "../../../system/process/quiet-heap.ts";
 import { openForWriting } from "../file/open.ts";
@@ -84,7 +87,7 @@ function answer(port: MessagePort, replies: readonly WriteReply[], to: readonly 
   freeParts(to);
 }
 
-/** V8 would keep these bytes until a full collection, which is rare here. Buffers moved to a closed port are freed at once. */
+/** V8 would keep these bytes until a full collection. Buffers moved to a closed port are freed at once. */
 function freeParts(batch: readonly WriteRequest[]): void {
   const parts = batch.flatMap(({ values: [write] }) => (isTravelling(write) ? (write.eventParts ?? []) : []));
   if (parts.length === 0) return;

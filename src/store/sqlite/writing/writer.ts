@@ -24,16 +24,16 @@ import { timerWrites } from "../tables/timers.ts";
 import { workflowWrites } from "../tables/workflow-writes.ts";
 import { LEAVE_MEMORY, type WriteError, type WriteReply, type WriteRequest, type Writes } from "./write-request.ts";
 
-/** Checkpoints wait for this much quiet, unless the log has 8 MB: longer checkpoints delay commits longer. */
+/** Unless the log has 8 MB: longer checkpoints delay commits longer. */
 const QUIET_MS = 50;
 const CHECKPOINT_AFTER_PAGES = 500;
 const CHECKPOINT_AT_LATEST_PAGES = 2000;
-/** Inline writes during a checkpoint make the log grow. Above this, the next checkpoint excludes them. */
+/** Inline writes during a checkpoint make the log grow. The next checkpoint then excludes them. */
 const LONGEST_LOG_PAGES = 4000;
-/** Estimate, when SQLite cannot report the log's length. */
+/** Used when SQLite cannot report the log's length. */
 const PAGES_OF_BATCH = 8;
 
-/** Performs a batch in one transaction with one fsync. When a request fails, all run again, each in its own savepoint. */
+/** One transaction with one fsync. When a request fails, all run again, each in its own savepoint. */
 export class Writer {
   readonly #db: Database;
   readonly #verbs: Writes;
@@ -110,7 +110,7 @@ export class Writer {
     }
   }
 
-  /** Returns the progress when another write waits, otherwise the reply. */
+  /** Returns the progress when another write waits. */
   writeLarge(large: LargeWrite, isAwaited: () => boolean): LargeWrite | WriteReply {
     const { request, told } = large;
     if (this.#damage !== undefined) return { id: request.id, error: damaged(this.#damage) };
@@ -133,7 +133,7 @@ export class Writer {
     this.#tryToRemove(() => this.#stage.giveUp(large));
   }
 
-  /** Failure is harmless: reads exclude staged events, and the source's next event removes them. */
+  /** Harmless: reads exclude staged events, and the source's next event removes them. */
   #tryToRemove(remove: () => void): void {
     try {
       this.#group.perform(remove);
@@ -162,7 +162,7 @@ export class Writer {
     }
   }
 
-  /** Checkpoints the whole log while no other thread writes, so that the next commit starts it again. */
+  /** Checkpoints while no other thread writes, so that the next commit starts the log again. */
   shorten(id: number): WriteReply {
     if (this.#damage !== undefined) return { id };
     clearTimeout(this.#quiet);
@@ -247,7 +247,7 @@ export class Writer {
     try {
       const state = row(this.#moveLog.get());
       const [log, moved] = [Number(state?.["log"] ?? 0), Number(state?.["checkpointed"] ?? 0)];
-      // Pages that a reader still needs cannot be moved, so excluding writers would not help.
+      // A reader still needs these pages, so excluding writers would not help.
       if (log > LONGEST_LOG_PAGES && moved >= log) this.#onLongLog();
     } catch {
       // A full disk. The next checkpoint retries.

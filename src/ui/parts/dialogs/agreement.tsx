@@ -9,7 +9,7 @@ interface AgreementProps {
   readonly children: preact.ComponentChildren;
 }
 
-/** Any site may have linked to this address, and loading a component runs its code. So the user is asked first. */
+/** Any site may link here, and loading a component runs its code. */
 export function Agreement({ of: key, to, onRefuse, children }: AgreementProps) {
   const [isAgreed, setAgreed] = useState(false);
   if (isAgreed || isAgreedTo(key)) return <>{children}</>;

@@ -10,7 +10,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, class: className = "" }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // A layout effect: the next keys must go to the dialog.
+  // A layout effect: the next keys go to the dialog.
   useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();

@@ -28,7 +28,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: "var(--grey-11)", fontWeight: "600" },
 ]);
 
-/** In a shadow root, the editor's styles need no exception to the content security policy. */
+/** In a shadow root, its styles need no exception to the content security policy. */
 export function CodeEditor({ text, path, isReadOnly, problem, onChange, onSave, label }: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>();

@@ -7,7 +7,6 @@ export interface CodeProblem {
 
 export interface EditorProps {
   readonly text: string;
-  /** The extension selects the language. */
   readonly path: string;
   readonly isReadOnly: boolean;
   readonly problem: CodeProblem | undefined;

@@ -6,10 +6,8 @@ import type { CodeProblem } from "./editor-props.ts";
 import { LazyEditor } from "./lazy-editor.tsx";
 import { Problem } from "../problem.tsx";
 
-/** As loaded or last saved. */
 export interface EditedFiles {
   readonly version: number;
-  /** Shown first. */
   readonly entry: string;
   readonly files: Readonly<Record<string, string>>;
 }
@@ -36,7 +34,7 @@ export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBas
   useEffect(() => {
     if (newer !== undefined && !isChanged && !isSaving) onBase(newer, true);
   }, [newer, isChanged, isSaving]);
-  // The editor owns its text until another file is shown.
+  // The editor owns its text while it shows a file.
   const begins = useMemo(() => edited[path] ?? base.files[path] ?? "", [path]);
   const problem = useMemo(() => problemIn(path, refusal), [path, refusal]);
   const saveAll = async (): Promise<void> => {
@@ -45,14 +43,14 @@ export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBas
     setRefusal(undefined);
     const files = { ...base.files, ...edited };
     try {
-      // Must come before `onSaved`, because reloaded data is briefly older.
+      // Must precede `onSaved`, because reloaded data is briefly older.
       onBase(await save(files), false);
-      // Text typed during saving is unsaved.
+      // Text typed meanwhile is unsaved.
       setEdited((before) => Object.fromEntries(Object.entries(before).filter(([name, text]) => files[name] !== text)));
       onSaved();
     } catch (thrown) {
       setRefusal(thrown);
-      // Newer files may be the cause. The reload shows them.
+      // Shows newer files, which may be the cause.
       onSaved();
     }
     setSaving(false);

@@ -1,4 +1,4 @@
 import { lazy } from "./lazy.tsx";
 
-/** The editor is larger than the rest of the page, so it is loaded when needed. */
+/** The editor is larger than the rest of the page. */
 export const LazyEditor = lazy(async () => (await import("./code-editor.tsx")).CodeEditor);

@@ -5,7 +5,7 @@ import { Waiting } from "../waiting.tsx";
 
 export type Part<Props> = (props: Props) => ComponentChild;
 
-/** After an update of the server, the file may be gone. Then the page must be reloaded. */
+/** A server update may remove the file. Then the page must be reloaded. */
 export function lazy<Props extends object>(load: () => Promise<Part<Props>>): Part<Props> {
   let known: Part<Props> | undefined;
   return function Lazy(props: Props) {

@@ -2,13 +2,11 @@ import type { JsonValue } from "../../../domain/text/json.ts";
 
 const OPEN_LEVELS = 2;
 export const MOST_MEMBERS = 100;
-/** The search stops here. */
 export const MOST_HITS = 1000;
 
 export interface JsonNode {
-  /** Position from the root, which stays the same when the value is loaded again. */
+  /** Position from the root: a reload does not change it. */
   readonly key: string;
-  /** Name in an object or index in a list. */
   readonly name: string | number | undefined;
   readonly value: JsonValue;
   readonly level: number;
@@ -20,20 +18,17 @@ export type JsonRow =
   | { readonly kind: "more"; readonly of: string; readonly level: number; readonly shown: number; readonly left: number };
 
 export interface Shape {
-  /** Nodes that differ from their initial state. */
   readonly toggled: ReadonlySet<string>;
-  /** Number of visible members, by key. */
   readonly shown: ReadonlyMap<string, number>;
   readonly found?: Found;
 }
 
 export interface Found {
   readonly hits: ReadonlySet<string>;
-  /** Nodes that must be open to show the hits. */
   readonly open: ReadonlySet<string>;
 }
 
-/** Iterative, because values may be nested too deeply for recursion. */
+/** Iterative: values may be nested too deeply for recursion. */
 export function rowsOf(value: JsonValue, { toggled, shown, found }: Shape): readonly JsonRow[] {
   const rows: JsonRow[] = [];
   const waiting: JsonRow[] = [{ kind: "node", node: rootOf(value), isOpen: false }];
@@ -81,7 +76,6 @@ export function countOf(value: JsonValue): number {
   return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
 }
 
-/** JavaScript path from `$`. */
 export function pathOf(node: JsonNode): string {
   const steps: string[] = [];
   for (let at: JsonNode | undefined = node; at?.name !== undefined; at = at.parent) steps.push(stepOf(at.name));

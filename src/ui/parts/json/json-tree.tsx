@@ -9,7 +9,7 @@ const MOST_RAW = 1_000_000;
 const DEEPEST_INDENT = 40;
 const INDENT_PX = 16;
 
-/** A flat list, because values may be nested very deeply. */
+/** Flat, because values may be nested deeply. */
 export function JsonTree({ value, label }: { value: JsonValue; label: string }) {
   const [query, setQuery] = useState("");
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());

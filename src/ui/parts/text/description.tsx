@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 type Shown = (props: { text: string }) => preact.ComponentChild;
 
-/** Shows plain text until the Markdown code is loaded. */
+/** Plain text until the Markdown code is loaded. */
 export function Description({ text }: { text: string }) {
   const isPlain = !/[*_`[\]<>#\n]|https?:/.test(text);
   const [Loaded, setLoaded] = useState<{ Markdown: Shown }>();

@@ -3,12 +3,11 @@ import { Marked } from "marked";
 import { useEffect, useRef } from "preact/hooks";
 import { escapedHtml } from "../../../domain/text/html.ts";
 
-/** Untrusted descriptions may not contain scripts, styles, images or forms. */
+/** Descriptions are untrusted. */
 const ALLOWED = { ALLOWED_TAGS: ["p", "a", "strong", "em", "code", "pre", "ul", "ol", "li", "br", "blockquote", "h3", "h4", "del"], ALLOWED_ATTR: ["href"] };
 const reader = new Marked({ gfm: true, renderer: { html: ({ text }) => escapedHtml(text) } });
 const LINK = /^https?:\/\//i;
 
-/** Links open in a new tab without a referrer. */
 export function Markdown({ text }: { text: string }) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {

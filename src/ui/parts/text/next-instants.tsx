@@ -6,7 +6,7 @@ import { At } from "./time.tsx";
 
 type Schedule = NonNullable<Parameters<Client["server"]["schedule"]>[0]>;
 
-/** Computed by the server, which will run it. */
+/** The server computes them, because it runs them. */
 export function NextInstants(schedule: Schedule) {
   const client = useClient();
   const { value, error } = useLoaded(JSON.stringify(schedule), () => client.server.schedule(schedule));

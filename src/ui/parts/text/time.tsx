@@ -2,7 +2,6 @@ import { useEffect, useState } from "preact/hooks";
 import { useUtc } from "../../browser/preferences.ts";
 import { absoluteTime, clockTime, duration, relativeTime } from "../../text-of.ts";
 
-/** Shared by all times on the page. */
 const TICK_MS = 1000;
 const ticks = new EventTarget();
 setInterval(() => ticks.dispatchEvent(new Event("tick")), TICK_MS);

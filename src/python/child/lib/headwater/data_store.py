@@ -1,9 +1,9 @@
-"""What `pd.inputs` has for a data store."""
+"""The value of a data store prop in `pd.inputs`."""
 
 from .plain import plain
 
 
-# As in domain/limits.ts.
+# Same limit as in domain/limits.ts.
 _LONGEST_KEY = 10_000
 
 
@@ -44,11 +44,11 @@ class DataStore:
         return self._request("get", key=_key(key)).get("value", default)
 
     def set(self, key, value, ttl=None):
-        """`ttl`: seconds until the value is gone; None: it stays."""
+        """`ttl` is in seconds. With None, the value does not expire."""
         self._request("set", key=_key(key), value=plain(value, f"the value of {key!r}"), **_ttl(ttl))
 
     def set_ttl(self, key, ttl=None):
-        """`ttl`: seconds from now until the value is gone; None: it stays."""
+        """`ttl` is in seconds from now. With None, the value does not expire."""
         self._request("set-ttl", key=_key(key), **_ttl(ttl))
 
     def keys(self):

@@ -1,4 +1,4 @@
-"""`pd`, which a step's handler is called with."""
+"""`pd`, the argument of a step's handler."""
 
 import base64
 import math
@@ -8,17 +8,17 @@ from .plain import json_text, plain
 
 _DAY_MS = 24 * 60 * 60 * 1000
 _LONGEST_WAIT_MS = 365 * _DAY_MS
-# As in domain/limits.ts.
+# Same limits as in domain/limits.ts.
 _LONGEST_NAME = 10_000
 _LONGEST_BODY = 9_000_000
 
 
 class HandedBack(dict):
-    """What `pd.flow` returns: a step that ends with it returns nothing."""
+    """Result of a `pd.flow` call. A step that returns it has no return value."""
 
 
 class StepExports(dict):
-    """A step that has returned nothing has no `$return_value`; code that asks for it gets None."""
+    """A step without a return value has no `$return_value`. Reading it returns None."""
 
     def __missing__(self, key):
         if key == "$return_value":
@@ -40,7 +40,7 @@ class Pd:
         self._report["exports"][str(name)] = plain(value, f"pd.export({name!r})")
 
     def respond(self, response):
-        """The first answer counts. `immediate`: the client gets it now, else when the run has ended."""
+        """Only the first response counts. With `immediate`, the client gets it now, otherwise at the end of the run."""
         is_immediate = isinstance(response, dict) and response.get("immediate") is True
         if not is_immediate and "response" in self._report:
             return
@@ -107,7 +107,7 @@ def _input(name, value, call):
 
 
 def response_of(given):
-    """Raises ValueError for a status that is none, TypeError for what is no dictionary."""
+    """Raises TypeError unless `given` is a dictionary, and ValueError for an invalid status or a value above a limit."""
     if not isinstance(given, dict):
         raise TypeError(f"pd.respond takes a dictionary with status, headers and body, not {given!r:.200}")
     text, encoding, content_type = _body(given.get("body"))

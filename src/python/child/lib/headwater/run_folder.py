@@ -1,4 +1,4 @@
-"""`/tmp` of a call: it has what the steps before have left, and what the call changes is handed to the server at its end."""
+"""`/tmp` for one call of a step. It starts with the files of earlier steps. Changes are sent to the server at the end."""
 
 import base64
 import os
@@ -41,7 +41,7 @@ class RunFolder:
             os.chmod(place, 0o755)
 
     def keep(self, note):
-        """Raises ValueError when there is more than a run may have. `note`: tells the author what is not kept."""
+        """Raises ValueError when the files exceed a limit. `note` receives a line for each entry that is not kept."""
         now = self._look(note)
         size = sum(found[1] for found in now.values())
         if size > _MOST_BYTES:
@@ -49,7 +49,7 @@ class RunFolder:
                 f"all files of one run in /tmp may have {_MOST_BYTES // 2**20} MB together, "
                 f"and these have {-(-size // 2**20)}: remove what no later step needs"
             )
-        # What is gone, or has become something else, makes room for what is new.
+        # Deletes removed and replaced entries first, to make room for new ones.
         for path, found in self._given.items():
             if path not in now or now[path][0] != found[0]:
                 self._ask({"operation": "remove-file", "path": path})
@@ -75,7 +75,7 @@ class RunFolder:
                     return
 
     def _look(self, note):
-        """Path -> what it is now; folders before what is in them."""
+        """Returns path -> current state. Folders precede their contents."""
         found = {}
         left = [entry for entry in _entries(self._path) if entry.name not in self._ignored]
         while left:
@@ -101,7 +101,7 @@ class RunFolder:
 
 
 def clear_folder(path, ignored):
-    """Raises OSError where something stays."""
+    """Raises OSError when an entry cannot be removed."""
     left = [entry for entry in _entries(path) if entry.name not in ignored]
     folders = []
     while left:
