@@ -81,7 +81,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The build replaces some of the client's imports: see scripts/build-page.mjs.
   ui: ["domain", "api", "client"],
   cli: ["domain", "api", "client", "system", "cli/declarations", "config.ts"],
-  "cli/declarations": ["cli", "cli/commands", "config.ts"],
+  "cli/declarations": ["domain", "cli", "cli/commands", "config.ts"],
   "cli/code": ["domain", "api", "client", "code", "system", "cli", "cli/ask"],
   "cli/ask": ["domain", "api", "cli"],
   "cli/accounts": ["domain", "api", "client", "cli", "cli/ask", "cli/code"],

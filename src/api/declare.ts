@@ -61,7 +61,6 @@ export const flag = z
   .transform((value) => value === true || value === "true" || value === "1" || value === "");
 /** In an update, null removes the text. */
 export const clearable = z.string().nullable().optional();
-export const maxConcurrency = z.int("expected a whole number").min(1, "expected at least 1").max(10_000, "expected at most 10000");
 
 export const memoryMb = z
   .int("expected a whole number")

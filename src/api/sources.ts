@@ -1,26 +1,8 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { codeParams, registryOrigin } from "./components.ts";
-import {
-  call,
-  deleted,
-  flag,
-  json,
-  jsonObject,
-  many,
-  maxConcurrency,
-  ms,
-  one,
-  optionalText,
-  pageParams,
-  paged,
-  seconds,
-  slug,
-  text,
-  texts,
-  whole,
-  word,
-} from "./declare.ts";
+import { call, deleted, flag, json, jsonObject, many, ms, one, optionalText, pageParams, paged, seconds, slug, text, texts, whole, word } from "./declare.ts";
+import { settingChanges, settingValues } from "./source-settings.ts";
 import { invocation, observation } from "./invocations.ts";
 import { choices, optionsParams, prop } from "./props.ts";
 import { exportParams, exported, imported } from "./transfer.ts";
@@ -52,8 +34,7 @@ export const source = z.object({
   type: z.literal("DeployedComponent"),
   dedupe: optionalText,
   env: z.array(text),
-  max_concurrency: z.int().optional().describe("limit of concurrent runs; omitted when the server's limit applies"),
-  allow_run: z.literal(true).optional(),
+  ...settingValues,
   imports: z.array(text).optional(),
   component_url: optionalText,
   registry: registryOrigin.optional(),
@@ -111,8 +92,7 @@ const sourceParams = codeParams.extend({
   configured_props: jsonObject.optional(),
   env: texts.optional(),
   active: flag.optional(),
-  allow_run: flag.optional().describe("may start programs of the machine, inside the wall"),
-  max_concurrency: maxConcurrency.nullable().optional().describe("limit of concurrent runs; null restores the server's limit"),
+  ...settingChanges,
 });
 export type SourceParams = z.input<typeof sourceParams>;
 

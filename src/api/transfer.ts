@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { EXACT_VERSION } from "../domain/component/package-spec.ts";
+import { settingValues } from "./source-settings.ts";
 import { codeFiles } from "./components.ts";
-import { flag, json, jsonObject, maxConcurrency, ms, optionalText, slug, text, texts, whole, word } from "./declare.ts";
+import { flag, json, jsonObject, ms, optionalText, slug, text, texts, whole, word } from "./declare.ts";
 
 const channelCache = z.object({ unique: z.array(text).optional(), greatest: optionalText, last: optionalText });
 
@@ -26,8 +27,7 @@ const carried = z.object({
   packages: z.record(z.string(), z.string().regex(EXACT_VERSION, "expected an exact version such as 1.2.3")).default({}),
   configured_props: jsonObject.default({}),
   env: texts.default({}),
-  max_concurrency: maxConcurrency.optional(),
-  allow_run: z.boolean().optional(),
+  ...settingValues,
   state: jsonObject.optional(),
   dedupe_cache: channelCache.extend({ channels: z.record(z.string(), channelCache).optional() }).optional(),
   events: z.array(carriedEvent).default([]),

@@ -43,6 +43,7 @@ export function source(id: DeployedId, componentId: SavedComponent["id"]): Deplo
     setAside: { gone: "b" },
     dynamicProps: [],
     env: { E: "v" },
+    settings: {},
     active: true,
     createdAt: now,
     updatedAt: now,
@@ -172,8 +173,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const all: DeployedComponent = {
         ...source("dc_a", "sc_a"),
         dynamicProps: [{ kind: "db", name: "d" }],
-        maxConcurrency: 7,
-        allowsPrograms: true,
+        settings: { max_concurrency: 7, allow_run: true },
         active: false,
       };
       await store.beginDeploy(all, component("sc_a"));

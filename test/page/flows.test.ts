@@ -88,7 +88,7 @@ async function editStateAndDelete({ page, hand, server }: Setting): Promise<void
   await hand.press(page.getByRole("link", { name: "State" }));
   await hand.press(page.getByRole("button", { name: "Edit count" }));
   await hand.fill(page.getByLabel("Value, as JSON"), "41");
-  await hand.press(page.getByRole("button", { name: "Save" }));
+  await hand.press(page.getByRole("button", { name: "Save", exact: true }));
   await page.getByRole("dialog").waitFor({ state: "detached" });
   const [source] = (await server.client.sources.list()).data;
   expect(await order(source?.endpoint_url, {})).toBe("two 42");

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { TestServer } from "../support/runtime.ts";
 import { openPage } from "./open-page.ts";
+import { settingsIn } from "../../src/domain/source-settings/read-settings.ts";
+import { SOURCE_SETTINGS } from "../../src/domain/source-settings/settings.ts";
 import { withRegistry } from "./with-registry.ts";
 
 describe("a new source on the page", () => {
@@ -32,12 +34,30 @@ describe("a new source on the page", () => {
     await page.getByRole("option", { name: /It came/ }).waitFor();
     await page.getByRole("link", { name: "Configuration" }).click();
     await page.getByLabel("most").fill("");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.locator(".problem").waitFor();
     await page.getByLabel("most").fill("7");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved: the source uses the new values").waitFor();
     expect(await (await fetch(source?.endpoint_url ?? "")).text()).toBe("b1 7 hello");
+  });
+
+  it("shows every setting, in the form of a deploy and of a source, and changes it", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.client.sources.deploy({ component_code: 'export default { name: "Set", version: "1", run() {} };', max_concurrency: 2 });
+    const page = await openPage(server, `/sources/${source.id}/configuration`);
+    const form = page.getByRole("form", { name: "Settings" });
+    for (const { label } of Object.values(SOURCE_SETTINGS)) await form.getByLabel(label).waitFor();
+    expect(await form.getByLabel("Concurrent runs").inputValue()).toBe("2");
+    await form.getByLabel("Concurrent runs").fill("5");
+    await form.getByLabel("May start programs").check();
+    await form.getByRole("button", { name: "Save settings" }).click();
+    await page.getByText("Saved: the source uses the new settings").waitFor();
+    expect(await server.client.sources.get(source.id)).toMatchObject({ max_concurrency: 5, allow_run: true, version: 1 });
+    await form.getByLabel("Concurrent runs").fill("");
+    await form.getByLabel("May start programs").uncheck();
+    await form.getByRole("button", { name: "Save settings" }).click();
+    await expect.poll(async () => settingsIn(await server.client.sources.get(source.id))).toEqual({});
   });
 
   it("keeps what nobody is shown, also when an account is connected or another value saved", async () => {
@@ -61,12 +81,12 @@ describe("a new source on the page", () => {
     await page.getByLabel("demo").locator("option:checked", { hasText: "till" }).waitFor({ state: "attached" });
     expect(await answer()).toBe("s3cret l ");
     await page.getByRole("spinbutton", { name: "timer" }).fill("120");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved: the source uses the new values").waitFor();
     expect(await answer()).toBe("s3cret m k9");
     expect((await server.client.sources.get(source.id)).timers).toMatchObject([{ intervalSeconds: 120, catch_up: "all" }]);
     await page.getByRole("button", { name: "Remove" }).click();
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await expect.poll(answer).toBe(" m k9");
   });
 

@@ -111,10 +111,10 @@ describe("a source on the page", () => {
       component_files: { "lib.mjs": 'export const by = "other";\n' },
     });
     await page.getByText("The code was replaced while you edited it: version 2 is running.").waitFor();
-    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
     await page.getByRole("button", { name: "Keep my changes" }).click();
     await page.getByText("// e i r / ? g s").waitFor();
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved: version 3 is running").waitFor();
     expect(await order(source.endpoint_url, {})).toBe("lib");
   });
@@ -174,7 +174,7 @@ describe("a source on the page", () => {
     const page = await openPage(server, `/sources/${source.id}/state`);
     await page.getByRole("button", { name: "Edit count" }).click();
     await page.getByLabel("Value, as JSON").fill("41");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("cell", { name: "41" }).waitFor();
     expect(await server.client.state.all(source.id)).toEqual({ count: 41 });
     await page.getByRole("button", { name: "Delete count" }).click();

@@ -30,6 +30,10 @@ async function openAt(path: string, onRevision: WriterSettings["onRevision"] = (
   return store;
 }
 
+/** Undoes migration 20. */
+const BEFORE_SETTINGS = `alter table deployed_components drop column settings; alter table deployed_components add column max_concurrency integer;
+  alter table deployed_components add column allows_programs integer not null default 0;`;
+
 describe("the SQLite store", () => {
   deliveryContract(async () => openAt(join(await temporaryFolder(), "test.db")));
   const place = async () => {
@@ -76,10 +80,28 @@ describe("the SQLite store", () => {
     await store.close();
     const db = openDatabase(path, { timeoutMs: 1000 });
     db.exec(
-      "drop trigger staged_deliveries_gone; drop table staged_events; drop trigger events_gone; alter table source_progress drop column gone; drop index data_store_values_expiring; alter table data_store_values drop column expires_at; pragma user_version = 16",
+      `${BEFORE_SETTINGS} drop trigger staged_deliveries_gone; drop table staged_events; drop trigger events_gone; alter table source_progress drop column gone; drop index data_store_values_expiring; alter table data_store_values drop column expires_at; pragma user_version = 16`,
     );
     db.close();
     expect(await (await openAt(path)).countEvents("dc_a")).toBe(3);
+  });
+
+  it("keeps the settings of sources of an earlier version", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    const store = await openAt(path);
+    for (const id of ["dc_a", "dc_b", "dc_c"] as const) {
+      await store.beginDeploy(source(id, "sc_a"), component("sc_a"));
+      await store.finishDeploy(id, []);
+    }
+    await store.close();
+    const db = openDatabase(path, { timeoutMs: 1000 });
+    db.exec(`${BEFORE_SETTINGS} pragma user_version = 19;
+      update deployed_components set max_concurrency = 3 where id <> 'dc_c'; update deployed_components set allows_programs = 1 where id = 'dc_b'`);
+    db.close();
+    const again = await openAt(path);
+    const settings = (await again.listSources()).map((found) => [found.outline.id, found.source.settings]);
+    expect(Object.fromEntries(settings)).toEqual({ dc_a: { max_concurrency: 3 }, dc_b: { max_concurrency: 3, allow_run: true }, dc_c: {} });
+    expect((await again.getSource("dc_b"))?.source.settings).toEqual({ max_concurrency: 3, allow_run: true });
   });
 
   it("tells what each kind takes up on disk", async () => {

@@ -1,4 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
+import { SETTING_NAMES, SOURCE_SETTINGS } from "../../domain/source-settings/settings.ts";
+import { givenSettings } from "../code/setting-flags.ts";
 import type { CodeFlags } from "../code/prop-flags.ts";
 import type { ProcessFlags } from "../code/limit-flags.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";
@@ -17,14 +19,25 @@ export function refuseForComponent({ account, source, schedule, map, memory, tim
 }
 
 interface ComponentFlags extends CodeFlags {
-  readonly maxConcurrency?: string | undefined;
   readonly latest?: boolean | undefined;
   readonly dc?: string | undefined;
   readonly promptAll?: boolean | undefined;
 }
 
 export function refuseForWorkflow(flags: ComponentFlags, name: string): void {
-  const { prop, props, import: imports, packagesAsOf, maxConcurrency, latest, dc, promptAll } = flags;
-  const given = { prop, props, import: imports, "packages-as-of": packagesAsOf, "max-concurrency": maxConcurrency, latest, dc, "prompt-all": promptAll };
+  const { prop, props, import: imports, packagesAsOf, latest, dc, promptAll } = flags;
+  const settings = Object.entries(givenSettings(flags)).filter(
+    ([setting]) => !SETTING_NAMES.some((known) => known === setting && SOURCE_SETTINGS[known].isOfWorkflows),
+  );
+  const given = {
+    prop,
+    props,
+    import: imports,
+    "packages-as-of": packagesAsOf,
+    ...Object.fromEntries(settings.map(([setting, text]) => [setting.replaceAll("_", "-"), text])),
+    latest,
+    dc,
+    "prompt-all": promptAll,
+  };
   refuseGiven(given, `it is for components, and ${name} is a workflow, whose file sets this`);
 }

@@ -1,5 +1,6 @@
 import { type Command, type CommandUnknownOpts, type OptionValues, Option } from "@commander-js/extra-typings";
 import { SETTINGS } from "../../config.ts";
+import { SETTING_NAMES, SOURCE_SETTINGS, settingFlag } from "../../domain/source-settings/settings.ts";
 import { list } from "./run.ts";
 
 export function serverFlags<Declared extends CommandUnknownOpts>(command: Declared): Declared {
@@ -10,6 +11,17 @@ export function serverFlags<Declared extends CommandUnknownOpts>(command: Declar
           "Server settings:",
         ),
       );
+  }
+  return command;
+}
+
+/** `isUpdate`: a limit can be taken away again. */
+export function settingFlags<Declared extends CommandUnknownOpts>(command: Declared, isUpdate = false): Declared {
+  for (const name of SETTING_NAMES) {
+    const { kind, description } = SOURCE_SETTINGS[name];
+    const isCount = kind === "count";
+    const help = `${description}${isUpdate && isCount ? "; none restores the server's limit" : ""}`;
+    command.addOption(new Option(`${settingFlag(name)} ${isCount ? "<n>" : "<true|false>"}`, help));
   }
   return command;
 }

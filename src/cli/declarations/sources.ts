@@ -1,5 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { propFlags, serverFlags, standFlags } from "./flags.ts";
+import { propFlags, serverFlags, settingFlags, standFlags } from "./flags.ts";
 import type { Run } from "./run.ts";
 
 function devCommand(program: Command, run: Run): void {
@@ -21,18 +21,18 @@ function devCommand(program: Command, run: Run): void {
 export function deployCommands(program: Command, run: Run): void {
   devCommand(program, run);
   const deploy = program.command("deploy [component]");
-  standFlags(
-    propFlags(
-      deploy.description("Deploy a component (a file, a URL of raw code, or a key) or the folder of a workflow; without one, pick from the registries"),
+  settingFlags(
+    standFlags(
+      propFlags(
+        deploy.description("Deploy a component (a file, a URL of raw code, or a key) or the folder of a workflow; without one, pick from the registries"),
+      ),
     ),
   )
     .option("--name <name>", "Name of the source or workflow")
     .option("--new", "Deploy another workflow, even if the folder notes an id")
-    .option("--allow-run <true|false>", "Whether it may start programs of this machine, inside the wall")
     .option("--allow-addons <true|false>", "For a workflow: whether steps may load native code of packages")
     .option("--memory <MB>", "For a workflow: JavaScript memory of each process of its steps")
     .option("--timeout <seconds>", "For a workflow: timeout of one call of a step")
-    .option("--max-concurrency <n>", "Limit of concurrent runs; 1 runs them one after the other")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/sources/deploy.ts")).deploy(cli, component, flags)));
   updateCommand(program, run);
   program
@@ -79,16 +79,17 @@ export function deployCommands(program: Command, run: Run): void {
 }
 
 function updateCommand(program: Command, run: Run): void {
-  standFlags(propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source or workflow")))
+  settingFlags(
+    standFlags(propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source or workflow"))),
+    true,
+  )
     .option("--code <component>", "New code: a file, a URL of raw code, a key, or the folder of a workflow")
     .option("--latest", "The newest code of the registry or address that it came from; shows the changes first")
     .option("--yes", "Do not ask")
     .option("--name <name>", "New name")
-    .option("--allow-run <true|false>", "Whether it may start programs of this machine, inside the wall")
     .option("--allow-addons <true|false>", "For a workflow: whether steps may load native code of packages")
     .option("--memory <MB>", "For a workflow: JavaScript memory of each process of its steps; none restores the server's setting")
     .option("--timeout <seconds>", "For a workflow: timeout of one call of a step; none restores the timeout in its file")
-    .option("--max-concurrency <n>", "Limit of concurrent runs; none restores the server's limit")
     .option("--activate", "Run when triggered")
     .option("--deactivate", "Do not run when triggered")
     .option("--force", "Even if the deactivate hook of the running version throws")

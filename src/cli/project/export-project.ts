@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
 import { isJsonObject } from "../../domain/text/json.ts";
 import { isTriggerId } from "../../domain/ids.ts";
 import { slug as slugSchema } from "../../api/declare.ts";
+import { settingsIn } from "../../domain/source-settings/read-settings.ts";
 import { PdError } from "../../domain/errors.ts";
 import { KeptValues } from "./kept-values.ts";
 import { escaped } from "./read-project.ts";
@@ -113,8 +114,7 @@ async function sourceEntry({ client, accounts }: Around, record: SourceRecord, i
     component: componentOf(record, exported.component, into),
     props,
     env,
-    max_concurrency: record.max_concurrency,
-    allow_run: record.allow_run,
+    ...settingsIn(record),
   });
 }
 

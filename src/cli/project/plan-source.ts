@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { CodeParams } from "../../api/components.ts";
 import type { PropRecord } from "../../api/props.ts";
 import type { SourceParams, SourceRecord } from "../../api/sources.ts";
+import { completeSettings, rightsIn, settingsDifference, settingsIn } from "../../domain/source-settings/read-settings.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/text/json.ts";
 import { type Right, newRights } from "../../domain/account/rights.ts";
@@ -75,7 +76,7 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
     keep_slug: true,
   };
   const after = rightsOf({ entry, written, isTold: (place) => changes.some((line) => line.slice(2).startsWith(`${place}: `)) });
-  const rights = newRights(before.allow_run === true ? [{ kind: "programs", what: "" }] : [], after);
+  const rights = newRights(rightsIn(before), after);
   return { kind: "source", name: slug, action: "update", changes, rights, perform: () => client.sources.update(before.id, request) };
 }
 
@@ -86,7 +87,7 @@ function rightsOf({ entry, written, isTold }: { entry: SourceEntry; written: Sou
     ...Object.entries(written.props ?? {}).map(([name, value]) => ({ place: `prop ${name}`, value })),
   ].filter(({ place }) => isTold(place));
   return [
-    ...(entry.allow_run === true ? [{ kind: "programs", what: "" } as const] : []),
+    ...rightsIn(entry),
     ...given.flatMap(({ place, value }) => variablesIn(value).map((name) => ({ kind: "variable", what: `${name}, as ${plainLine(place)}` }) as const)),
     ...given
       .filter(({ place, value }) => place.startsWith("env ") && variablesIn(value).length === 0)
@@ -114,19 +115,14 @@ function referred(props: SourceEntry["props"] = {}): readonly string[] {
   return Object.entries(props).flatMap(([name, value]) => (holdsReference(value) ? [name] : []));
 }
 
-function restOf(slug: string, { name, env, active, max_concurrency: most, allow_run: mayRun }: SourceEntry) {
-  return {
-    name: name ?? slug,
-    active: active ?? true,
-    ...(env === undefined ? {} : { env }),
-    ...(most === undefined ? {} : { max_concurrency: most }),
-    ...(mayRun === undefined ? {} : { allow_run: mayRun }),
-  } satisfies SourceParams;
+function restOf(slug: string, entry: SourceEntry) {
+  const { name, env, active } = entry;
+  return { name: name ?? slug, active: active ?? true, ...(env === undefined ? {} : { env }), ...settingsIn(entry) } satisfies SourceParams;
 }
 
 /** Removes rights and limits that the entry lacks. */
 function restOfUpdate(slug: string, entry: SourceEntry) {
-  return { ...restOf(slug, entry), max_concurrency: entry.max_concurrency ?? null, allow_run: entry.allow_run ?? false } satisfies SourceParams;
+  return { ...restOf(slug, entry), ...completeSettings(entry) } satisfies SourceParams;
 }
 
 type Code =
@@ -220,12 +216,11 @@ function envChanges(kept: Readonly<Record<string, string>>, wanted: Readonly<Rec
   });
 }
 
-function restChanges(before: SourceRecord, { name, active, max_concurrency: most, allow_run: mayRun }: ReturnType<typeof restOfUpdate>): readonly string[] {
+function restChanges(before: SourceRecord, rest: ReturnType<typeof restOfUpdate>): readonly string[] {
   const rows: readonly (readonly [string, JsonValue, JsonValue])[] = [
-    ["name", before.name, name],
-    ["active", before.active, active],
-    ["max_concurrency", before.max_concurrency ?? null, most],
-    ["allow_run", before.allow_run ?? false, mayRun],
+    ["name", before.name, rest.name],
+    ["active", before.active, rest.active],
+    ...settingsDifference(settingsIn(before), rest).map((one) => [one.name, one.before, one.after] as const),
   ];
   return rows.flatMap(([label, then, now]) => (then === now ? [] : [`~ ${label}: ${shown(then)} → ${shown(now)}`]));
 }

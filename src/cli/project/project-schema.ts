@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { json, jsonObject, maxConcurrency, memoryMb, slug, texts, word } from "../../api/declare.ts";
+import { json, jsonObject, memoryMb, slug, texts, word } from "../../api/declare.ts";
+import { settingValues } from "../../api/source-settings.ts";
 
 const receiver = z.union([word, z.strictObject({ to: word, event: z.string().default("") })]);
 
@@ -14,8 +15,7 @@ const source = z.strictObject({
   ...common,
   component: word.describe("a file in this folder, the address of raw code, or a key of a registry, with @version to require that one"),
   props: z.record(z.string(), json).optional().describe("account:NAME names an account, ${env:NAME} a variable from the environment of pd apply"),
-  max_concurrency: maxConcurrency.optional(),
-  allow_run: z.boolean().optional().describe("it may start programs of the machine, inside the wall"),
+  ...settingValues,
 });
 export type SourceEntry = z.output<typeof source>;
 

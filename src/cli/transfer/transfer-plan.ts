@@ -1,4 +1,5 @@
 import { type ComponentCode, filesOfCode } from "../../domain/component/saved-component.ts";
+import { rightsIn, settingsIn } from "../../domain/source-settings/read-settings.ts";
 import { type Right, newRights } from "../../domain/account/rights.ts";
 import { type FileChange, differenceOf } from "../../domain/text/text-difference.ts";
 import type { CarriedSource, ExportedRecord } from "../../api/transfer.ts";
@@ -35,12 +36,11 @@ export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefine
   const kept = new Set(withheldProps);
   // Values that are not transferred do not count.
   const before = Object.fromEntries(Object.entries(to.configured_props ?? {}).filter(([name]) => !kept.has(name)));
-  const { env = {}, state, max_concurrency: most, allow_run: mayRun } = from;
+  const { env = {}, state } = from;
   const changes = [
     ...memberChange("name", to.name, from.name),
     ...memberChange("active", to.active, from.active),
-    ...(most === undefined ? [] : memberChange("max concurrency", to.max_concurrency, most)),
-    ...(mayRun === undefined ? [] : memberChange("allow run", to.allow_run, mayRun)),
+    ...Object.entries(settingsIn(from)).flatMap(([name, value]) => memberChange(name.replaceAll("_", " "), ownMember(settingsIn(to), name), value)),
     ...codeChanges(to.component, from.component),
     ...membersChanges("prop", before, from.configured_props ?? {}, hidden),
     ...membersChanges("package", to.packages ?? {}, from.packages ?? {}),
@@ -50,9 +50,13 @@ export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefine
   return { ...shared, kind: changes.length === 0 ? "unchanged" : "update", changes, withheld: [] };
 }
 
-function rightsOf({ allow_run: mayRun, component: { imports = [] }, env = {} }: ExportedRecord): readonly Right[] {
+function rightsOf(record: ExportedRecord): readonly Right[] {
+  const {
+    component: { imports = [] },
+    env = {},
+  } = record;
   return [
-    ...(mayRun === true ? [{ kind: "programs", what: "" } as const] : []),
+    ...rightsIn(settingsIn(record)),
     ...imports.map(({ path = "a module" }) => ({ kind: "imports", what: plainLine(path) }) as const),
     ...Object.keys(env).map((name) => ({ kind: "env", what: plainLine(name) }) as const),
   ];

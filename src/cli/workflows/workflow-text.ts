@@ -1,3 +1,4 @@
+import { settingRows } from "../../domain/source-settings/read-settings.ts";
 import { unsentMails } from "../../domain/account/mail.ts";
 import type { RunRecord, RunStepRecord, StepShape, WorkflowRecord } from "../../api/workflows.ts";
 import { fields, localTime } from "../reporter.ts";
@@ -17,7 +18,7 @@ export function describedWorkflow(record: WorkflowRecord): string {
     ["retries of a step", retries],
     ["seconds per step", timeout],
     ["MB per process", record.memory_mb],
-    ["may start programs", record.allow_run === true ? "yes" : undefined],
+    ...settingRows(record),
     ["may load native code", record.allow_addons === true ? "yes" : undefined],
     ["records calls", records === true ? "yes" : undefined],
     ...Object.entries(record.accounts).map(([id, own]): [string, string] => [`account ${id}`, own]),

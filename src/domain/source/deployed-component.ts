@@ -1,5 +1,6 @@
 import type { DeployedId, SavedId, WorkflowId } from "../ids.ts";
 import type { ConfiguredProps } from "../props/declared-props.ts";
+import type { SourceSettings } from "../source-settings/settings.ts";
 import type { PropDeclaration } from "../props/kinds.ts";
 
 export interface DeployedComponent {
@@ -18,10 +19,7 @@ export interface DeployedComponent {
   readonly setAside: ConfiguredProps;
   readonly dynamicProps: readonly PropDeclaration[];
   readonly env: Readonly<Record<string, string>>;
-  /** Omitted when the server's limit applies. */
-  readonly maxConcurrency?: number;
-  /** May start programs of this machine, inside the wall. */
-  readonly allowsPrograms?: true;
+  readonly settings: SourceSettings;
   /** The owning workflow. They are deleted together. */
   readonly workflowId?: WorkflowId;
   readonly active: boolean;

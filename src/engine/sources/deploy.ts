@@ -1,3 +1,5 @@
+import { type SettingsChange } from "../../domain/source-settings/settings.ts";
+import { changedSettings } from "../../domain/source-settings/read-settings.ts";
 import type { ChangePorts } from "./change-ports.ts";
 import type { DeployedComponent } from "../../domain/source/deployed-component.ts";
 import type { DeployedId, TriggerId, WorkflowId } from "../../domain/ids.ts";
@@ -24,9 +26,7 @@ export interface DeployRequest extends Tracked {
   readonly baggage?: StoredBaggage | undefined;
   readonly props: JsonObject;
   readonly env: Readonly<Record<string, string>>;
-  readonly maxConcurrency?: number | undefined;
-  /** Allows programs of this machine, inside the wall. */
-  readonly allowsPrograms?: boolean | undefined;
+  readonly settings?: SettingsChange;
   readonly trigger?: { readonly id: TriggerId; readonly workflowId: WorkflowId };
 }
 
@@ -48,8 +48,7 @@ export async function deploy(ports: ChangePorts, state: Hosting, request: Deploy
     setAside: {},
     dynamicProps: [],
     env: request.env,
-    ...(request.allowsPrograms === true ? { allowsPrograms: true } : {}),
-    ...(request.maxConcurrency === undefined ? {} : { maxConcurrency: request.maxConcurrency }),
+    settings: changedSettings({}, request.settings),
     ...(request.trigger === undefined ? {} : { workflowId: request.trigger.workflowId }),
     active: request.active ?? true,
     createdAt: now,
@@ -116,8 +115,8 @@ export async function subscribeAutomatically({ store, clock }: Pick<ChangePorts,
     await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId, channel, createdAt: clock.now() });
 }
 
-async function load(ports: ChangePorts, live: LiveSource, { code, env, allowsPrograms, progress }: DeployRequest): Promise<LoadedComponent> {
-  const rights = allowsPrograms === true ? { allowsPrograms } : {};
+async function load(ports: ChangePorts, live: LiveSource, { code, env, settings, progress }: DeployRequest): Promise<LoadedComponent> {
+  const rights = settings?.allow_run === true ? { allowsPrograms: true as const } : {};
   const given = code.kind === "saved" ? code : await resolveCode(ports, code, progress);
   return loadComponent(ports, given, { accepts: requireSource, progress, start: (loadable) => live.startUnit({ ...loadable, env, ...rights }, ports.signal) });
 }

@@ -6,7 +6,7 @@ import { type DeployRequest, deploy } from "./deploy.ts";
 import type { Hosting } from "./hosted-sources.ts";
 import { update } from "./update.ts";
 
-export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "baggage" | "maxConcurrency" | "allowsPrograms"> {
+export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "baggage" | "settings"> {
   readonly slug: string;
   readonly name: string;
   readonly active: boolean;

@@ -1,4 +1,5 @@
 import type { DedupeCache } from "../../domain/event/dedupe.ts";
+import type { SourceSettings } from "../../domain/source-settings/settings.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
 import type { PackageLock } from "../../domain/component/package-spec.ts";
 import { accountIdOf } from "../../domain/props/app-prop.ts";
@@ -23,8 +24,7 @@ export interface ExportedSource {
   readonly propNames: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly withheldEnv: readonly string[];
-  readonly maxConcurrency: number | undefined;
-  readonly allowsPrograms: true | undefined;
+  readonly settings: SourceSettings;
   readonly state?: Readonly<Record<string, string>>;
   readonly cache?: DedupeCache;
   readonly events: StoredBaggage["events"];
@@ -57,8 +57,7 @@ export async function exportSource(store: Store, live: LiveSource, { secrets, st
     propNames: definition.props.filter((prop) => takesValue(prop)).map(({ name }) => name),
     env: secrets ? source.env : {},
     withheldEnv: secrets ? [] : Object.keys(source.env),
-    maxConcurrency: source.maxConcurrency,
-    allowsPrograms: source.allowsPrograms,
+    settings: source.settings,
     ...(state ? { state: await store.readState(source.id), cache: await store.readCache(source.id) } : {}),
     events: events === 0 ? [] : (await store.listEvents(source.id, { limit: events })).toReversed(),
   };

@@ -6,6 +6,9 @@ import type { SavedComponent } from "../../domain/component/saved-component.ts";
 import { defaultsAmong, withDefaults } from "../../domain/props/check-props.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import { isOtherVersion } from "../../domain/source/source-version.ts";
+import { type SettingsChange } from "../../domain/source-settings/settings.ts";
+import { changedSettings } from "../../domain/source-settings/read-settings.ts";
+import { rightsOf } from "../runs/source/source-units.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { CarriedState } from "../../ports/stores/component-store.ts";
 import type { Unit } from "../../ports/runner.ts";
@@ -35,9 +38,7 @@ export interface UpdateRequest extends Tracked {
   readonly active?: boolean;
   /** Continues when `deactivate` of the old version throws. */
   readonly isForced?: boolean;
-  /** `null` means the server's limit. */
-  readonly maxConcurrency?: number | null | undefined;
-  readonly allowsPrograms?: boolean | undefined;
+  readonly settings?: SettingsChange;
   /** New state and dedupe cache. In memory before `activate` runs, stored with the swap. */
   readonly carried?: CarriedState | undefined;
 }
@@ -92,14 +93,12 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
     const name = request.name ?? source.name;
     const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(state.sources, ports.store, { name, own: source.slug });
     const active = request.active ?? source.active;
-    const { maxConcurrency: before, allowsPrograms: _before, ...rest } = source;
-    const maxConcurrency = request.maxConcurrency === undefined ? before : (request.maxConcurrency ?? undefined);
+    const settings = changedSettings(source.settings, request.settings);
     const version = isOtherVersion(await live.readComponent(), component) ? live.highestVersion + 1 : source.version;
-    const limits = { ...(maxConcurrency === undefined ? {} : { maxConcurrency }), ...programsOf(live, request) };
     return {
       component,
       unit,
-      source: { ...rest, componentId: component.id, version, name, slug, ...values, ...limits, env, active, updatedAt: ports.clock.now() },
+      source: { ...source, componentId: component.id, version, name, slug, ...values, settings, env, active, updatedAt: ports.clock.now() },
     };
   } catch (error) {
     unit?.kill("the update failed");
@@ -143,10 +142,6 @@ export async function giveUpVersion(
   }
 }
 
-function programsOf({ source }: LiveSource, { allowsPrograms = source.allowsPrograms }: UpdateRequest): { allowsPrograms?: true } {
-  return allowsPrograms === true ? { allowsPrograms } : {};
-}
-
 async function nextCode(
   ports: ChangePorts,
   live: LiveSource,
@@ -155,9 +150,9 @@ async function nextCode(
   const current = await live.readComponent();
   const saved = { kind: "saved" as const, component: request.version ?? current };
   const code = request.code === undefined ? saved : keepingAdditions(request.code, current);
-  const rights = programsOf(live, request);
+  const settings = changedSettings(live.source.settings, request.settings);
   const isSame = code.kind === "saved" && code.component.id === current.id;
-  const isSameProcess = isSame && isSameJson({ ...env }, { ...live.source.env }) && rights.allowsPrograms === live.source.allowsPrograms;
+  const isSameProcess = isSame && isSameJson({ ...env }, { ...live.source.env }) && settings.allow_run === live.source.settings.allow_run;
   const isAskedAgain = isSame && hasMembers(request.props, request.env) && followsNewest(current);
   if (isSameProcess && !isAskedAgain) return { component: current, unit: undefined };
   const load = (given: GivenComponent): Promise<LoadedComponent> =>
@@ -167,7 +162,7 @@ async function nextCode(
       before: current.bundle.packages,
       accepts: requireSource,
       progress: request.progress,
-      start: (loadable) => live.startUnit({ ...loadable, env, ...rights }, ports.signal),
+      start: (loadable) => live.startUnit({ ...loadable, ...rightsOf({ env, settings }) }, ports.signal),
     });
   if (!isAskedAgain) return load(code.kind === "saved" ? code : await resolveCode(ports, code, request.progress));
   const newest = await load(codeOf(current)).catch((error: unknown) => noNewest(ports, live, error));

@@ -6,6 +6,8 @@ import { useClient } from "../app-context.ts";
 import { ComponentForm } from "../form/component-form.tsx";
 import { dropDraft, keepDraft, readDraft } from "../form/draft.ts";
 import { given, named, usePropValues } from "../form/use-prop-values.ts";
+import { SettingFields } from "../form/setting-fields.tsx";
+import { settingsIn } from "../../domain/source-settings/read-settings.ts";
 import { DescribedHead } from "../parts/text/described.tsx";
 import { tell } from "../parts/dialogs/toast.tsx";
 
@@ -16,10 +18,16 @@ export function DeployForm({ code, described }: { code: CodeParams; described: D
   const form = usePropValues({ code, declared: described.configurable_props, kept });
   const { props, values, changed } = form;
   const [name, setName] = useState("");
+  const [settings, setSettings] = useState<JsonObject>({});
   const isSource = described.component_type === "source";
   useEffect(() => keepDraft(code, props, values), [changed, props]);
   const deploy = async (): Promise<void> => {
-    const source = await client.sources.deploy({ ...code, configured_props: given(named(props, values)), ...(name === "" ? {} : { name }) });
+    const source = await client.sources.deploy({
+      ...code,
+      ...settingsIn(settings),
+      configured_props: given(named(props, values)),
+      ...(name === "" ? {} : { name }),
+    });
     dropDraft();
     tell(`Deployed ${source.name_slug}`);
     go(`/sources/${source.id}`);
@@ -39,7 +47,13 @@ export function DeployForm({ code, described }: { code: CodeParams; described: D
   return (
     <ComponentForm form={form} act={deploy} head={head}>
       {(isDeploying) => (
-        <div>
+        <div class="stack loose">
+          {isSource && (
+            <details>
+              <summary>Settings</summary>
+              <SettingFields values={settings} onChange={setSettings} />
+            </details>
+          )}
           <button type="submit" class="button filled" disabled={isDeploying || !isSource}>
             {isDeploying ? "Deploying…" : "Deploy"}
           </button>

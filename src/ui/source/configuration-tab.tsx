@@ -7,9 +7,19 @@ import { named, usePropValues } from "../form/use-prop-values.ts";
 import { tell } from "../parts/dialogs/toast.tsx";
 import type { Prop, Source } from "../types.ts";
 import { useUnsaved } from "../browser/unsaved.ts";
+import { SettingsForm } from "./settings-form.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 export function ConfigurationTab({ source, reload }: TabProps) {
+  return (
+    <div class="stack loose">
+      <PropsForm source={source} reload={reload} />
+      <SettingsForm source={source} reload={reload} />
+    </div>
+  );
+}
+
+function PropsForm({ source, reload }: TabProps) {
   const client = useClient();
   const mayChange = useMayChange();
   const kept = useMemo(() => shownValues(source), [JSON.stringify(source.configured_props)]);

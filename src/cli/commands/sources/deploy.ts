@@ -1,10 +1,10 @@
-import type { SourceParams, SourceRecord } from "../../../api/sources.ts";
-import { PdError } from "../../../domain/errors.ts";
+import type { SourceRecord } from "../../../api/sources.ts";
 import { askingForProps } from "../../props/ask-props.ts";
 import { typedProps } from "../../props/typed-props.ts";
 import { askedCode } from "../../props/asked-component.ts";
 import { codeOf, additionParams, pickComponent } from "../../code/component-target.ts";
-import { type ProcessFlags, processLimits, truthOf } from "../../code/limit-flags.ts";
+import { type ProcessFlags, processLimits } from "../../code/limit-flags.ts";
+import { settingsOf } from "../../code/setting-flags.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../../code/prop-flags.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { printLine, printNote, printRecord } from "../../reporter.ts";
@@ -12,11 +12,7 @@ import { refuseForComponent, refuseForWorkflow } from "../refuse-flags.ts";
 import { type StandFlags, printSent, sendWorkflow } from "../../workflows/deploy-workflow.ts";
 import { readWorkflowFolder, workflowFolderOf } from "../../workflows/folder.ts";
 
-export interface LimitFlags extends ProcessFlags {
-  readonly maxConcurrency?: string | undefined;
-}
-
-export interface DeployFlags extends CodeFlags, LimitFlags, StandFlags {
+export interface DeployFlags extends CodeFlags, ProcessFlags, StandFlags {
   readonly name?: string | undefined;
   readonly new?: boolean | undefined;
 }
@@ -30,7 +26,7 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
   const given = target === undefined ? undefined : await codeOf(target);
   const client = await connect(cli);
   const code = { ...(given ?? (await codeOf(await pickComponent(cli, client, flags)))), ...imports, env };
-  const request = { ...code, ...limitsOf(flags), name: flags.name };
+  const request = { ...code, ...settingsOf(flags), name: flags.name };
   const component = askedCode(client, code);
   const source = await askingForProps(cli, flags, {
     props: await typedProps(component, props, flags),
@@ -47,16 +43,6 @@ async function deployFolder(cli: CliContext, path: string, flags: DeployFlags): 
   const client = await connect(cli);
   const sent = await sendWorkflow(cli, client, { folder, flags, env, name: flags.name, isNew: flags.new, limits });
   return printRecord(cli, sent.workflow, () => printSent(cli, sent));
-}
-
-/** Throws PD_BAD_INPUT. */
-export function limitsOf({ maxConcurrency, allowRun }: LimitFlags): Pick<SourceParams, "allow_run" | "max_concurrency"> {
-  const rights = allowRun === undefined ? {} : { allow_run: truthOf("--allow-run", allowRun) };
-  if (maxConcurrency === undefined) return rights;
-  if (maxConcurrency === "none") return { ...rights, max_concurrency: null };
-  const most = Number(maxConcurrency);
-  if (Number.isInteger(most) && most >= 1) return { ...rights, max_concurrency: most };
-  throw new PdError("PD_BAD_INPUT", `Cannot read --max-concurrency ${JSON.stringify(maxConcurrency)}: expected a whole number from 1, or none`);
 }
 
 function printDeployed(cli: CliContext, source: SourceRecord): void {

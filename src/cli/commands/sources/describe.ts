@@ -1,6 +1,7 @@
 import type { SourceRecord, TimerRecord } from "../../../api/sources.ts";
 import { type JsonValue, isJsonObject } from "../../../domain/text/json.ts";
 import { describeSchedule, parseTimer } from "../../../domain/timer/schedule.ts";
+import { settingRows } from "../../../domain/source-settings/read-settings.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { findDeployed } from "../../deployed.ts";
 import { describedWorkflow } from "../../workflows/workflow-text.ts";
@@ -23,8 +24,7 @@ function describedSource(record: SourceRecord): string {
     ["endpoint", record.endpoint_url],
     ["dedupe", record.dedupe],
     ["variables", record.env.join(", ")],
-    ["concurrent runs", record.max_concurrency],
-    ["may start programs", record.allow_run === true ? "yes" : undefined],
+    ...settingRows(record),
     ["imports", record.imports?.join(", ")],
     ["registry", registry === undefined ? undefined : `${registry.name} ${registry.package ?? registry.commit ?? ""}`.trim()],
     ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),

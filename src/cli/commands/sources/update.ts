@@ -8,7 +8,9 @@ import { codeOf, additionParams } from "../../code/component-target.ts";
 import { typedProps } from "../../props/typed-props.ts";
 import { askedSource } from "../../props/asked-component.ts";
 import { refuseForComponent } from "../refuse-flags.ts";
-import { type DeployFlags, limitsOf, printWarnings } from "./deploy.ts";
+import { settingsOf } from "../../code/setting-flags.ts";
+import { SETTING_NAMES, settingFlag } from "../../../domain/source-settings/settings.ts";
+import { type DeployFlags, printWarnings } from "./deploy.ts";
 import { latestCode } from "./update-latest.ts";
 import { updateWorkflow, workflowNamed } from "../workflows/update-workflow.ts";
 
@@ -29,7 +31,7 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const given = await changeOf(flags, env);
   if (Object.keys(given).length === 0 && Object.keys(props).length === 0 && flags.latest !== true) {
     throw new PdError("PD_BAD_INPUT", `Cannot update ${source}: nothing to change is given`, {
-      fix: "Give --code, --latest, --name, --prop, --env, --max-concurrency, --allow-run, --activate or --deactivate",
+      fix: `Give --code, --latest, --name, --prop, --env, ${SETTING_NAMES.map(settingFlag).join(", ")}, --activate or --deactivate`,
     });
   }
   const client = await connect(cli);
@@ -65,7 +67,7 @@ async function changeOf(flags: UpdateFlags, env: Record<string, string>): Promis
     ...(code === undefined ? {} : await codeOf(code)),
     ...(await additionParams(flags)),
     ...(name === undefined ? {} : { name }),
-    ...limitsOf(flags),
+    ...settingsOf(flags),
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(activate === true ? { active: true } : deactivate === true ? { active: false } : {}),
   };

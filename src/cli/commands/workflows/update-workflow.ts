@@ -1,7 +1,6 @@
 import type { WorkflowRecord } from "../../../api/workflows.ts";
 import { PdError } from "../../../domain/errors.ts";
-import { processLimits } from "../../code/limit-flags.ts";
-import type { LimitFlags } from "../sources/deploy.ts";
+import { type ProcessFlags, processLimits } from "../../code/limit-flags.ts";
 import { type CodeFlags, givenEnv } from "../../code/prop-flags.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { findDeployed, noHooks } from "../../deployed.ts";
@@ -10,7 +9,7 @@ import { printLine, printNote, printRecord } from "../../reporter.ts";
 import { type StandFlags, standOf, unusedIds } from "../../workflows/deploy-workflow.ts";
 import { readWorkflowFolder, workflowFolderOf } from "../../workflows/folder.ts";
 
-interface WorkflowUpdateFlags extends CodeFlags, LimitFlags, StandFlags {
+interface WorkflowUpdateFlags extends CodeFlags, ProcessFlags, StandFlags {
   readonly latest?: boolean | undefined;
   readonly code?: string | undefined;
   readonly name?: string | undefined;

@@ -245,7 +245,7 @@ export class LiveSource {
 
   /** Loads the same packages in a spare process, so that the next version starts faster. */
   prepareNext({ bundle, packagesFolder }: Pick<SavedComponent, "bundle" | "packagesFolder">): void {
-    if (this.source.allowsPrograms !== true) this.#ports.runner.prepare(unitCode(this.#ports.packages, this.source, { bundle, packagesFolder, env: {} }));
+    if (this.source.settings.allow_run !== true) this.#ports.runner.prepare(unitCode(this.#ports.packages, this.source, { bundle, packagesFolder, env: {} }));
   }
 
   get state(): LiveState {

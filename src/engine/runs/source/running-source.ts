@@ -46,7 +46,7 @@ export class RunningSource {
 
   constructor(ports: RunPorts, { of, late, ended, onDisowned }: Setup) {
     this.#clock = ports.clock;
-    this.calls = new CallQueue(new OwnLimits(ports.settings, () => of.source.maxConcurrency));
+    this.calls = new CallQueue(new OwnLimits(ports.settings, () => of.source.settings.max_concurrency));
     this.units = new SourceUnits(ports.runner, ports.processes, { late, ended, ask: (request) => answerDataStore(ports, request) });
     this.state = new LiveState(ports, { sourceId: of.source.id, units: this.units, onDisowned });
     this.usage = new Usage(ports.clock);

@@ -15,8 +15,8 @@ export interface UnitSettings {
   readonly allowsPrograms?: true;
 }
 
-export function rightsOf({ env, allowsPrograms }: DeployedComponent): Pick<UnitSettings, "env" | "allowsPrograms"> {
-  return { env, ...(allowsPrograms === true ? { allowsPrograms } : {}) };
+export function rightsOf({ env, settings }: Pick<DeployedComponent, "env" | "settings">): Pick<UnitSettings, "env" | "allowsPrograms"> {
+  return { env, ...(settings.allow_run === true ? { allowsPrograms: true } : {}) };
 }
 
 export function unitCode(

@@ -1,4 +1,5 @@
 import type { DeployedComponent } from "../../../domain/source/deployed-component.ts";
+import { changedSettings } from "../../../domain/source-settings/read-settings.ts";
 import { PdError } from "../../../domain/errors.ts";
 import { type WorkflowId, isWorkflowId } from "../../../domain/ids.ts";
 import type { JsonObject } from "../../../domain/text/json.ts";
@@ -76,7 +77,7 @@ export async function deployWorkflow(ports: WorkflowChangePorts, around: Workflo
     dynamicProps: [],
     createdAt: now,
     updatedAt: now,
-    ...programsOf(allowsPrograms),
+    settings: changedSettings({}, { allow_run: allowsPrograms }),
   };
   let live: LiveWorkflow | undefined;
   try {
@@ -98,10 +99,6 @@ export async function deployWorkflow(ports: WorkflowChangePorts, around: Workflo
     if (live !== undefined) await takeBack(ports, around, live);
     throw error;
   }
-}
-
-function programsOf(mayStart: boolean | undefined): { allowsPrograms?: true } {
-  return mayStart === true ? { allowsPrograms: true } : {};
 }
 
 async function takeBack({ store }: WorkflowChangePorts, around: WorkflowSurroundings, live: LiveWorkflow): Promise<void> {
@@ -138,7 +135,7 @@ export async function changeWorkflow(
       : await buildWorkflow(ports, {
           files: request.files,
           env,
-          grant: { allowsPrograms: request.allowsPrograms ?? source.allowsPrograms, ...limits },
+          grant: { allowsPrograms: request.allowsPrograms ?? source.settings.allow_run, ...limits },
           before: request.like ?? before,
           isDeployed: request.like !== undefined,
           progress: request.progress,
@@ -149,10 +146,9 @@ export async function changeWorkflow(
   const name = request.name ?? (built === undefined || before.workflow.name === built.workflow.name ? source.name : built.workflow.name);
   const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(around.hosting.sources, store, { name, own: source.slug });
   const active = request.active ?? source.active;
-  const { allowsPrograms: mayBefore, ...kept } = source;
   const next: DeployedComponent = {
-    ...kept,
-    ...programsOf(request.allowsPrograms ?? mayBefore),
+    ...source,
+    settings: changedSettings(source.settings, { allow_run: request.allowsPrograms }),
     componentId: plan.code.id,
     version: source.version + (isSame ? 0 : 1),
     name,

@@ -123,7 +123,7 @@ export class LiveWorkflow {
   }
 
   surroundings({ workflow, code }: WorkflowPlan): StepSurroundings {
-    const { env, configured, componentId, allowsPrograms = false } = this.source;
+    const { env, configured, componentId, settings } = this.source;
     // An earlier version may contain another user's code, which must not run under the debugger.
     const debug = code.id === componentId ? this.debug : undefined;
     const { accounts, stores, limits } = bindingOf(configured);
@@ -133,7 +133,7 @@ export class LiveWorkflow {
       env,
       accounts,
       stores,
-      grant: granted({ allowsPrograms, ...grant }),
+      grant: granted({ allowsPrograms: settings.allow_run, ...grant }),
       isMailOptional: workflow.settings.isMailOptional,
       deadlineMs: timeoutSeconds * 1000,
       debug,

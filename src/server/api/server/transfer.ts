@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { api } from "../../../api/api.ts";
 import type { ExportedRecord } from "../../../api/transfer.ts";
 import type { ChannelCache } from "../../../domain/event/dedupe.ts";
+import { settingsIn } from "../../../domain/source-settings/read-settings.ts";
 import type { JsonValue } from "../../../domain/text/json.ts";
 import type { ComponentCode } from "../../../domain/component/saved-component.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -21,7 +22,7 @@ export function transferRoutes(engine: Engine): readonly Route[] {
       data: exportRecord(await engine.sources.export(engine.sources.find(part("id"), "export source"), params)),
     })),
     route(sources.import, async ({ params, caller }) => {
-      const { slug, name, active, component, packages, configured_props: props, env, max_concurrency: maxConcurrency, allow_run: allowsPrograms } = params;
+      const { slug, name, active, component, packages, configured_props: props, env } = params;
       const { path, code: entry, files, imports } = component;
       const code = { kind: "code", code: { ...checkCode({ path, text: entry, files }), ...checkedImports(engine, imports) }, lock: packages } as const;
       const live = await engine.sources.import({
@@ -31,8 +32,7 @@ export function transferRoutes(engine: Engine): readonly Route[] {
         code,
         props,
         env,
-        maxConcurrency,
-        allowsPrograms,
+        settings: settingsIn(params),
         baggage: baggageOf(params),
         isForeign: isForeign(caller()),
       });
@@ -54,8 +54,7 @@ function exportRecord({
   propNames,
   env,
   withheldEnv,
-  maxConcurrency: most,
-  allowsPrograms,
+  settings,
   state,
   cache,
   events,
@@ -73,8 +72,7 @@ function exportRecord({
     prop_names: [...propNames],
     env: { ...env },
     withheld_env: [...withheldEnv],
-    ...(most === undefined ? {} : { max_concurrency: most }),
-    ...(allowsPrograms === true ? { allow_run: true } : {}),
+    ...settings,
     ...(state === undefined ? {} : { state: Object.fromEntries(Object.entries(state).map(([key, text]): [string, JsonValue] => [key, JSON.parse(text)])) }),
     ...(cache === undefined ? {} : { dedupe_cache: JSON.parse(JSON.stringify(cache)) }),
     events: events.map(({ payload, storedAt, channel, dedupeId, summary, ts, invocationId }) => ({

@@ -4,6 +4,7 @@ import type { pageParams } from "../../../api/declare.ts";
 import type { ObservationRecord } from "../../../api/invocations.ts";
 import type { SourceRecord } from "../../../api/sources.ts";
 import type { DeployedComponent } from "../../../domain/source/deployed-component.ts";
+import { settingsIn } from "../../../domain/source-settings/read-settings.ts";
 import { PdError } from "../../../domain/errors.ts";
 import { withDynamicProps } from "../../../domain/props/declared-props.ts";
 import { overProblem } from "../../../domain/timer/schedule.ts";
@@ -29,13 +30,12 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
     route(sources.list, ({ params }) => list(params)),
     route(sources.listOfOrg, ({ params }) => list(params)),
     route(sources.deploy, async ({ params, progress }) => {
-      const { name, configured_props: props = {}, env = {}, active, max_concurrency: most, allow_run: allowsPrograms } = params;
+      const { name, configured_props: props = {}, env = {}, active } = params;
       const live = await engine.sources.deploy({
         code: await requiredCode(engine, params, "deploy"),
         props,
         env,
-        maxConcurrency: most ?? undefined,
-        allowsPrograms,
+        settings: settingsIn(params),
         progress,
         ...(name === undefined ? {} : { name }),
         ...(params.slug === undefined ? {} : { slug: params.slug }),
@@ -45,15 +45,14 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
     }),
     route(sources.get, async ({ part }) => ({ data: await liveRecord(engine, engine.sources.find(part("id"))) })),
     route(sources.update, async ({ params, part, progress, caller }) => {
-      const { name, configured_props: props, env, active, max_concurrency: maxConcurrency, allow_run: allowsPrograms } = params;
+      const { name, configured_props: props, env, active } = params;
       const code = await givenCode(engine, params);
       const change = {
         ...(code && { code }),
         ...(name && { name }),
         ...(props && { props }),
         ...(env && { env }),
-        maxConcurrency,
-        allowsPrograms,
+        settings: settingsIn(params),
         progress,
         ...(active === undefined ? {} : { active }),
         ...(params.if_version === undefined ? {} : { ifVersion: params.if_version }),

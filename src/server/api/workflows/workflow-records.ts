@@ -48,7 +48,7 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
     created_at: seconds(source.createdAt),
     updated_at: seconds(source.updatedAt),
     env: Object.keys(source.env),
-    ...(source.allowsPrograms === true ? { allow_run: true } : {}),
+    ...source.settings,
     ...limitRecord(bindingOf(source.configured).limits),
     settings: {
       concurrency,

@@ -2,6 +2,7 @@ import { type DeployedComponent, type SourceOutline, outlineOf } from "../../../
 import { type Provenance, StoredSource } from "../../../domain/source/stored-source.ts";
 import { PdError, messageOf } from "../../../domain/errors.ts";
 import { type DeployedId, type SavedId, type WorkflowId, isWorkflowId } from "../../../domain/ids.ts";
+import { storedSettings } from "../../../domain/source-settings/read-settings.ts";
 import { type Row, componentIdOf, json, present } from "./rows.ts";
 
 /** A killed server may have left calls of a version that was never installed. */
@@ -22,8 +23,7 @@ export function deployedComponentOf(row: Row): DeployedComponent {
     setAside: json(row["set_aside"]),
     dynamicProps: json(row["dynamic_props"]),
     env: json(row["env"]),
-    maxConcurrency: row["max_concurrency"] as number | null,
-    allowsPrograms: row["allows_programs"] === 1 ? true : null,
+    settings: storedSettings(json(row["settings"])),
     workflowId: row["workflow_id"] as DeployedComponent["workflowId"] | null,
     active: row["active"] === 1,
     createdAt: Number(row["created_at"]),
@@ -78,7 +78,7 @@ export const LISTED_AT_ONCE = 200;
 /** One JSON text: separate columns cost 40 ms of CPU more for ten thousand rows. */
 export const LISTED_SOURCES = `select d.rowid, d.id, d.component_id, d.name, d.slug, d.endpoint_key, d.version, max(d.version, d.highest_version, coalesce(${SEEN_VERSION}, 0)),
   d.workflow_id, d.created_at,
-  json_array(d.active, d.max_concurrency, d.allows_programs, d.updated_at, d.configured, d.set_aside, d.dynamic_props, d.env)
+  json_array(d.active, d.settings, d.updated_at, d.configured, d.set_aside, d.dynamic_props, d.env)
   from deployed_components d where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' and d.rowid > ? order by d.rowid limit ${LISTED_AT_ONCE}`;
 
 export interface ListedRow {
@@ -104,7 +104,7 @@ export function listedRowOf(values: readonly unknown[]): ListedRow {
 
 export function listedRecordOf({ outline, componentId, rest }: ListedRow): DeployedComponent {
   const { version, highestVersion } = outline;
-  const [active, maxConcurrency, allowsPrograms, updatedAt, configured, setAside, dynamicProps, env] = json<unknown[]>(rest);
+  const [active, settings, updatedAt, configured, setAside, dynamicProps, env] = json<unknown[]>(rest);
   return present<DeployedComponent>({
     ...outline,
     componentId,
@@ -113,8 +113,7 @@ export function listedRecordOf({ outline, componentId, rest }: ListedRow): Deplo
     setAside: json(setAside),
     dynamicProps: json(dynamicProps),
     env: json(env),
-    maxConcurrency: maxConcurrency as number | null,
-    allowsPrograms: allowsPrograms === 1 ? true : null,
+    settings: storedSettings(json(settings)),
     active: active === 1,
     updatedAt: Number(updatedAt),
   });

@@ -43,10 +43,10 @@ const INSERT_COMPONENT = `insert into saved_components
   (id, key, hash, code, imports, origin, bundle, definition, lock, packages_folder, is_transient, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
 const INSERT_SOURCE = `insert into deployed_components
-  (id, component_id, version, name, slug, endpoint_key, configured, set_aside, dynamic_props, env, max_concurrency, allows_programs, active, is_ready, created_at, updated_at, workflow_id)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`;
+  (id, component_id, version, name, slug, endpoint_key, configured, set_aside, dynamic_props, env, settings, active, is_ready, created_at, updated_at, workflow_id)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`;
 const UPDATE_SOURCE = `update deployed_components
-  set component_id = ?, version = ?, name = ?, slug = ?, configured = ?, set_aside = ?, dynamic_props = ?, env = ?, max_concurrency = ?, allows_programs = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
+  set component_id = ?, version = ?, name = ?, slug = ?, configured = ?, set_aside = ?, dynamic_props = ?, env = ?, settings = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
 type SavedWrites = Pick<ComponentWrites, "saveComponent" | "publishComponent" | "unpublishComponent">;
 
 function savedWrites(db: Database, dropUnused: () => void): SavedWrites {
@@ -95,7 +95,7 @@ export function componentWrites(db: Database): ComponentWrites {
       saveComponent(component);
       saveSteps(component.id, steps);
       const { id, componentId, version, name, slug, endpointKey, createdAt, updatedAt, workflowId = null } = source;
-      insertSource.run(id, componentId, version, name, slug, endpointKey, ...textsOf(source), ...numbersOf(source), createdAt, updatedAt, workflowId);
+      insertSource.run(id, componentId, version, name, slug, endpointKey, ...textsOf(source), source.active ? 1 : 0, createdAt, updatedAt, workflowId);
       insertProgress.run(id);
       noteVersion(source);
       if (baggage !== undefined) unpack(id, baggage);
@@ -168,7 +168,7 @@ function sourceUpdater(db: Database): (source: DeployedComponent) => void {
   const update = db.prepare(UPDATE_SOURCE);
   return (source) => {
     const { id, componentId, version, name, slug, updatedAt } = source;
-    const { changes } = update.run(componentId, version, name, slug, ...textsOf(source), ...numbersOf(source), updatedAt, id);
+    const { changes } = update.run(componentId, version, name, slug, ...textsOf(source), source.active ? 1 : 0, updatedAt, id);
     if (changes === 0) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${slug}: it was deleted`);
   };
 }
@@ -189,12 +189,8 @@ function componentSaver(db: Database): (component: SavedComponent) => void {
   };
 }
 
-function textsOf({ configured, setAside, dynamicProps, env }: DeployedComponent): string[] {
-  return [configured, setAside, dynamicProps, env].map((part) => JSON.stringify(part));
-}
-
-function numbersOf({ maxConcurrency, allowsPrograms, active }: DeployedComponent): (number | null)[] {
-  return [maxConcurrency ?? null, allowsPrograms === true ? 1 : 0, active ? 1 : 0];
+function textsOf({ configured, setAside, dynamicProps, env, settings }: DeployedComponent): string[] {
+  return [configured, setAside, dynamicProps, env, settings].map((part) => JSON.stringify(part));
 }
 
 function stateReplacer(db: Database): (id: DeployedId, carried: CarriedState) => void {
