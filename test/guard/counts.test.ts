@@ -8,7 +8,7 @@ import type { ToHost } from "../../src/sandbox/channel/protocol.ts";
 import { runText } from "../../src/sandbox/channel/protocol.ts";
 import { ComponentHost } from "../../src/sandbox/child/component/component-host.ts";
 import { Publisher } from "../../src/store/sqlite/tables/deliveries.ts";
-import { openBeside, openForReading, openForWriting } from "../../src/store/sqlite/file/open.ts";
+import { openForReading, openForWriting } from "../../src/store/sqlite/file/open.ts";
 import { row } from "../../src/store/sqlite/rows/rows.ts";
 import { runWrites } from "../../src/store/sqlite/tables/runs.ts";
 import { SourceProgress } from "../../src/store/sqlite/rows/source-progress.ts";
@@ -123,9 +123,9 @@ describe("what a connection to the database keeps in memory at most", () => {
   it("2 MB of pages, whatever the driver would keep", async () => {
     const path = join(await temporaryFolder(), "db");
     const writing = openForWriting(path, programFile("migrations"), { witness: new Witness(witnessPath(path)), onRevision: () => {} });
-    const connections = [writing, openBeside(path), openForReading(path)];
+    const connections = [writing, openForReading(path)];
     onTestFinished(() => connections.forEach((db) => db.close()));
-    expect(connections.map((db) => db.pragma("cache_size"))).toEqual([-2000, -2000, -2000]);
+    expect(connections.map((db) => db.pragma("cache_size"))).toEqual([-2000, -2000]);
   });
 });
 

@@ -48,7 +48,7 @@ async function place(): Promise<{ path: string; store: Store; fences: Readonly<R
 async function begun(parts = 2) {
   const { path, store, fences } = await place();
   const witness = new Witness(witnessPath(path));
-  const writer = new Writer(openForWriting(path, programFile("migrations"), { witness, onRevision: () => {} }), witness, () => {});
+  const writer = new Writer(openForWriting(path, programFile("migrations"), { witness, onRevision: () => {} }), witness);
   onTestFinished(() => writer.close());
   let at = largeOf(fences.dc_a, "inv_large");
   const writeOn = (): WriteReply | undefined => {

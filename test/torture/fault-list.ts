@@ -53,8 +53,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "commits are not held back for their fsync",
     file: "src/store/sqlite/writing/writer-client.ts",
-    find: "    if (!this.#writeInline(batch)) this.#post(batch);",
-    put: '    for (const { id, verb } of batch) if (verb === "storePending") this.#take(id)?.resolve(undefined);\n    setTimeout(() => { if (!this.#writeInline(batch)) this.#post(batch); }, 150);',
+    find: "    if (this.#hasEnded || batch.length === 0) return;\n    this.#post(batch);",
+    put: '    for (const { id, verb } of batch) if (verb === "storePending") this.#take(id)?.resolve(undefined);\n    setTimeout(() => this.#post(batch), 150);',
     breaks: /has run once/,
   },
   {

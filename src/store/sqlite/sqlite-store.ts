@@ -9,10 +9,9 @@ import { componentReads } from "./tables/components.ts";
 import { dataStoreReads } from "./tables/data-stores.ts";
 import { deliveryReads } from "./tables/deliveries.ts";
 import { type EventWrites, eventReads } from "./tables/events.ts";
-import { InlineWriter } from "./writing/inline-writer.ts";
 import { keyReads } from "./tables/keys.ts";
 import { MaintenanceClient } from "./file/maintenance-client.ts";
-import { isSqliteAtLeast, openForReading } from "./file/open.ts";
+import { openForReading } from "./file/open.ts";
 import { pendingReads } from "./tables/pending.ts";
 import { postponedReads } from "./tables/postponed.ts";
 import { registryReads } from "./tables/registries.ts";
@@ -30,7 +29,7 @@ import { watchDamage } from "./file/watch-damage.ts";
 import { workflowReads } from "./tables/workflow-reads.ts";
 import { WriterClient, type WriterSettings } from "./writing/writer-client.ts";
 
-/** Reads and small writes run on this thread, others on the writer's thread. */
+/** Reads run on this thread, writes on the thread of the writer. */
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
   const { writer, maintenance, db } = await openWatched(settings);
   const readRows = readableRows(settings.onUnreadable);
@@ -114,7 +113,7 @@ async function openWatched(settings: WriterSettings): Promise<Opened> {
     throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is missing, but this home was used before`, {
       fix: "Put the file back, or restore a backup (pd restore <file>); to start empty, choose another folder with --home",
     });
-  const writer = await WriterClient.start({ ...settings, openInline: () => openInline(path, clock) });
+  const writer = await WriterClient.start(settings);
   const maintenance = new MaintenanceClient({ entry: settings.maintenanceEntry, path });
   const onDamage = (reason: string): void => {
     void writer.markDamaged(reason).catch(() => {});
@@ -128,19 +127,6 @@ async function openWatched(settings: WriterSettings): Promise<Opened> {
     // Their threads would keep the process alive.
     await Promise.allSettled([maintenance.close(), writer.close()]);
     throw error;
-  }
-}
-
-/**
- * SQLite before 3.51.3 may damage a database when one connection checkpoints the log while another resets it
- * (https://sqlite.org/wal.html, "The WAL-Reset Bug"). Then only the writer's thread writes.
- */
-function openInline(path: string, clock: WriterSettings["clock"]): InlineWriter | undefined {
-  const db = openForReading(path);
-  try {
-    return isSqliteAtLeast(db, [3, 51, 3]) ? InlineWriter.open(path, clock) : undefined;
-  } finally {
-    db.close();
   }
 }
 

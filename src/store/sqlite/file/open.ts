@@ -9,7 +9,7 @@ import type { Witness } from "./witness.ts";
 /** watch-damage.ts checks larger files in the background. */
 export const FULL_CHECK_BELOW_PAGES = 16_000;
 
-export const BUSY_TIMEOUT_MS = 5000;
+const BUSY_TIMEOUT_MS = 5000;
 
 /** SQLite's default. Drivers may set 16 MB for each connection, though the system caches the pages for all. */
 const CACHE_KIB = 2000;
@@ -57,24 +57,15 @@ export function isSqliteAtLeast(db: Database, version: readonly [number, number,
   return place < 0 || (found[place] ?? 0) > (version[place] ?? 0);
 }
 
-/** Does not wait for other writers. */
-export function openBeside(path: string): Database {
-  const db = open(path, 0);
-  db.pragma("synchronous = full");
-  db.pragma("foreign_keys = on");
-  db.pragma("wal_autocheckpoint = 0");
-  return db;
-}
-
 export function openForReading(path: string): Database {
   const db = open(path);
   db.pragma("query_only = on");
   return db;
 }
 
-function open(path: string, timeoutMs = BUSY_TIMEOUT_MS): Database {
+function open(path: string): Database {
   try {
-    return withSmallCache(openDatabase(path, { timeoutMs }));
+    return withSmallCache(openDatabase(path, { timeoutMs: BUSY_TIMEOUT_MS }));
   } catch (error) {
     throw unusable(path, error);
   }

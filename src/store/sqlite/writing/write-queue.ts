@@ -1,12 +1,9 @@
 import { type LargeWrite, isLarge, largeWriteOf } from "./event-stage.ts";
-import { isTravelling } from "../rows/travelling.ts";
+import { WRITE_RULES, isWrite } from "./write-rules.ts";
 import { type WriteRequest, writesIn, writesOf } from "./write-request.ts";
 
 /** Others wait for the whole transaction. */
 const MAX_BATCH = 256;
-
-/** They write no data and need no order. */
-const ASIDE: ReadonlySet<WriteRequest["verb"]> = new Set(["tidy", "shorten", "damaged"]);
 
 interface Order {
   readonly now: readonly WriteRequest[];
@@ -52,7 +49,8 @@ function orderOf(waiting: readonly WriteRequest[], current: LargeWrite | undefin
   /** Used by waiting requests. Undefined when they may use any. */
   let blocked: Set<string> | undefined = new Set(current === undefined ? [] : concernsOf(current.request));
   for (const request of waiting) {
-    if (ASIDE.has(request.verb)) {
+    // It writes no data and needs no order.
+    if (request.verb === "damaged") {
       now.push(request);
       continue;
     }
@@ -76,73 +74,7 @@ function isFree(concerns: readonly string[] | undefined, blocked: ReadonlySet<st
   return isFirst || concerns?.every((id) => !blocked.has(id)) === true;
 }
 
-/** All components conflict: they share names, and rows that are dropped when unused. */
-const COMPONENTS = "components";
-
 /** Undefined when it may use any. */
 function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] | undefined {
-  switch (verb) {
-    case "storePending":
-    case "recordAttempts":
-    case "shrink":
-      return [];
-    case "commit":
-    case "append":
-      return isTravelling(write) ? [write.sourceId, ...("step" in write && write.step !== undefined ? [write.step.runId] : [])] : undefined;
-    case "open":
-    case "writeState":
-    case "prune":
-    case "pruneRuns":
-    case "deleteEvents":
-    case "noteBegun":
-    case "beginChange":
-    case "endChange":
-    case "giveUpVersion":
-      return typeof write === "string" ? [write] : undefined;
-    // `swap` is not listed: it may change subscriptions, and a run's deliveries go to its listeners at commit.
-    case "beginDeploy":
-      return withComponents(membersOf(write, "id"));
-    case "finishDeploy":
-      return withComponents(typeof write === "string" ? [write] : undefined);
-    case "saveComponent":
-    case "publishComponent":
-    case "unpublishComponent":
-      return [COMPONENTS];
-    case "saveKey":
-    case "deleteKey":
-      return ["keys"];
-    case "saveRegistry":
-    case "deleteRegistry":
-      return ["registries"];
-    case "createDataStore":
-    case "clearDataStore":
-    case "deleteDataStore":
-    case "setDataStoreValue":
-    case "setDataStoreExpiry":
-    case "deleteDataStoreValue":
-      return typeof write === "string" ? [`data store ${write}`] : undefined;
-    case "writeActionState":
-      return typeof write === "string" ? [`action ${write}`] : undefined;
-    case "replaceAccount":
-      return membersOf(write, "id");
-    case "advance":
-    case "settleInstant":
-      return membersOf(write, "sourceId");
-    case "beginRun":
-    case "noteRun":
-      return membersOf(write, "workflowId", "id");
-    case "endWait":
-      return membersOf(write, "runId");
-    default:
-      return undefined;
-  }
-}
-
-function withComponents(concerns: readonly string[] | undefined): readonly string[] | undefined {
-  return concerns === undefined ? undefined : [...concerns, COMPONENTS];
-}
-
-function membersOf(write: unknown, ...names: readonly string[]): readonly string[] | undefined {
-  const found = names.map((name) => (typeof write === "object" && write !== null ? Reflect.get(write, name) : undefined));
-  return found.every((id) => typeof id === "string") ? found : undefined;
+  return isWrite(verb) ? WRITE_RULES[verb].concerns(write) : undefined;
 }

@@ -35,8 +35,7 @@ export type Writes = ComponentWrites &
 
 export interface WriteRequest {
   readonly id: number;
-  /** `tidy` gets no answer. */
-  readonly verb: keyof Writes | "close" | "scrub" | "damaged" | "tidy" | "shorten";
+  readonly verb: keyof Writes | "close" | "scrub" | "damaged";
   readonly values: readonly unknown[];
 }
 
@@ -60,16 +59,4 @@ export interface WriteReply {
   readonly error?: WriteError;
   /** Set during a migration at the start. */
   readonly revision?: Revision;
-  /** Others write during checkpoints: send `shorten`. */
-  readonly isLogLong?: true;
 }
-
-/** Subscriptions and source progress stay unchanged, or these update their caches themselves. */
-export const LEAVE_MEMORY: ReadonlySet<WriteRequest["verb"]> = new Set<keyof Writes>([
-  "commit",
-  "append",
-  "storePending",
-  "recordAttempts",
-  "beginRun",
-  "noteBegun",
-]);

@@ -2,8 +2,6 @@ import { Worker } from "node:worker_threads";
 import { PdError, isErrorCode, messageOf } from "../../../domain/errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Identity } from "../../../ports/stores/subscription-store.ts";
-import { DisownedFences } from "./disowned-fences.ts";
-import type { InlineWriter } from "./inline-writer.ts";
 import type { Revision } from "../file/open.ts";
 import { isTravelling } from "../rows/travelling.ts";
 import type { WriteError, WriteReply, WriteRequest, Writes } from "./write-request.ts";
@@ -30,15 +28,12 @@ export interface WriterSettings {
 /** Limits for writes without a waiting caller. */
 const SOON_MS = 5;
 const SOON_AT_MOST = 64;
-/** The thread then checks the log. */
-const TIDY_AFTER = 32;
 
 interface Waiting {
   /** Cleared when settled: V8 keeps entries of an outgrown map for a while. */
   end: WaitingEnd | undefined;
   /** The thread may have performed it even without an answer. */
   isSent: boolean;
-  write: unknown;
 }
 
 interface WaitingEnd {
@@ -46,20 +41,11 @@ interface WaitingEnd {
   readonly reject: (error: Error) => void;
 }
 
-type Inline = Pick<InlineWriter, "perform" | "close">;
+type StartSettings = Pick<WriterSettings, "entry" | "path" | "migrations" | "onRevision">;
 
-type StartSettings = Pick<WriterSettings, "entry" | "path" | "migrations" | "onRevision"> & {
-  /** When omitted, the thread makes every write. */
-  readonly openInline?: () => Inline | undefined;
-};
-
-/** Performs writes in call order: inline when small while the thread is idle, otherwise in the thread. */
+/** Has the thread perform writes in call order. */
 export class WriterClient {
   readonly #worker: Worker;
-  readonly #disowned = new DisownedFences();
-  #inline: Inline | undefined;
-  #sentCount = 0;
-  #untidied = 0;
   readonly #waiting = new Map<number, Waiting>();
   #unsent: WriteRequest[] = [];
   #isFlushing = false;
@@ -70,7 +56,7 @@ export class WriterClient {
   #reason = "its thread has ended";
 
   /** Throws PD_DATABASE_UNUSABLE, PD_DATABASE_NEWER or PD_NOT_STORED. */
-  static async start({ entry, path, migrations, onRevision, openInline }: StartSettings): Promise<WriterClient> {
+  static async start({ entry, path, migrations, onRevision }: StartSettings): Promise<WriterClient> {
     const worker = new Worker(entry, { workerData: { path, migrations } });
     await new Promise<void>((resolve, reject) => {
       worker.once("error", reject);
@@ -81,22 +67,15 @@ export class WriterClient {
         else reject(errorOf(reply.error));
       });
     });
-    try {
-      return new WriterClient(worker, openInline?.());
-    } catch (error) {
-      await worker.terminate();
-      throw error;
-    }
+    return new WriterClient(worker);
   }
 
-  private constructor(worker: Worker, inline: Inline | undefined) {
+  private constructor(worker: Worker) {
     this.#worker = worker;
-    this.#inline = inline;
     worker.on("message", (replies: readonly WriteReply[]) => replies.forEach((reply) => this.#settle(reply)));
     worker.on("error", (error) => (this.#reason = messageOf(error)));
     worker.on("exit", () => {
       this.#hasEnded = true;
-      this.#closeInline();
       this.#failAll();
     });
   }
@@ -116,14 +95,12 @@ export class WriterClient {
 
   /** Makes every later write fail. */
   async markDamaged(reason: string): Promise<void> {
-    this.#closeInline();
     await this.#send<undefined>({ verb: "damaged", values: [reason] });
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#closeInline();
     await this.#send<undefined>({ verb: "close", values: [] });
   }
 
@@ -131,7 +108,7 @@ export class WriterClient {
     if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Restart the server" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
-      this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false, write: request.values[0] });
+      this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false });
       this.#unsent.push({ id, verb: request.verb, values: request.values });
       if (isUrgent || this.#unsent.length >= SOON_AT_MOST) this.#flushThisTurn();
       else this.#soon ??= setTimeout(() => this.#flush(), SOON_MS);
@@ -152,18 +129,7 @@ export class WriterClient {
     const batch = this.#unsent;
     this.#unsent = [];
     if (this.#hasEnded || batch.length === 0) return;
-    if (!this.#writeInline(batch)) this.#post(batch);
-  }
-
-  #writeInline(batch: readonly WriteRequest[]): boolean {
-    const values = this.#sentCount > 0 ? undefined : this.#inline?.perform(batch, this.#disowned);
-    if (values === undefined) return false;
-    if (++this.#untidied >= TIDY_AFTER) {
-      this.#untidied = 0;
-      this.#worker.postMessage([{ id: 0, verb: "tidy", values: [] } satisfies WriteRequest]);
-    }
-    for (let place = 0; place < batch.length; place++) this.#take(batch[place]?.id ?? 0)?.resolve(values[place]);
-    return true;
+    this.#post(batch);
   }
 
   #post(batch: readonly WriteRequest[]): void {
@@ -174,11 +140,9 @@ export class WriterClient {
       const write = values[0];
       if (isTravelling(write)) for (const { bytes } of write.eventParts ?? []) moved.push(bytes.buffer);
     }
-    this.#sentCount += batch.length;
     try {
       this.#worker.postMessage(batch, moved);
     } catch (error) {
-      this.#sentCount -= batch.length;
       this.#notPosted(batch, error);
     }
   }
@@ -186,25 +150,14 @@ export class WriterClient {
   /** Nested too deep to be sent. Only its request fails. */
   #notPosted(batch: readonly WriteRequest[], error: unknown): void {
     if (batch.length > 1) return batch.forEach((request) => this.#post([request]));
-    for (const { id, values } of batch) {
-      this.#disowned.add(values[0]);
+    for (const { id } of batch)
       this.#take(id)?.reject(new PdError("PD_FAILED", `Cannot write to the database: the value cannot be sent to its thread: ${messageOf(error)}`));
-    }
   }
 
-  #settle({ id, value, error, isLogLong }: WriteReply): void {
-    if (isLogLong === true) return this.#shortenLog();
-    this.#sentCount--;
-    if (error !== undefined) this.#disowned.add(this.#waiting.get(id)?.write);
-    if (error?.code === "PD_DATABASE_DAMAGED") this.#closeInline();
+  #settle({ id, value, error }: WriteReply): void {
     const end = this.#take(id);
     if (error === undefined) end?.resolve(value);
     else end?.reject(errorOf(error));
-  }
-
-  /** Nothing is written inline until this is answered. The next write meets an error too. */
-  #shortenLog(): void {
-    if (!this.#isClosed) this.#send<undefined>({ verb: "shorten", values: [] }).catch(() => {});
   }
 
   #take(id: number): WaitingEnd | undefined {
@@ -213,13 +166,7 @@ export class WriterClient {
     this.#waiting.delete(id);
     const { end } = waiting;
     waiting.end = undefined;
-    waiting.write = undefined;
     return end;
-  }
-
-  #closeInline(): void {
-    this.#inline?.close();
-    this.#inline = undefined;
   }
 
   /** A request that was sent is in doubt: the thread may have died after storing it. */

@@ -1,7 +1,4 @@
-/**
- * Makes all writes that InlineWriter does not, so that a slow disk or long write delays only callers that wait for a
- * commit.
- */
+/** Makes all writes, so that a slow disk or a long write delays only callers that wait for a commit. */
 import { MessageChannel, type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { AFTER_START_MS, collectWhenQuiet } from "../../../system/process/quiet-heap.ts";
 import { openForWriting } from "../file/open.ts";
@@ -9,7 +6,8 @@ import { isTravelling } from "../rows/travelling.ts";
 import { Witness, witnessPath } from "../file/witness.ts";
 import { WriteQueue } from "./write-queue.ts";
 import type { WriteReply, WriteRequest } from "./write-request.ts";
-import { Writer, errorText, isWrite } from "./writer.ts";
+import { isWrite } from "./write-rules.ts";
+import { Writer, errorText } from "./writer.ts";
 
 function serve(port: MessagePort): void {
   const { path, migrations }: { path: string; migrations: string } = workerData;
@@ -19,7 +17,6 @@ function serve(port: MessagePort): void {
     writer = new Writer(
       openForWriting(path, migrations, { witness, onRevision: (revision) => port.postMessage({ id: 0, revision } satisfies WriteReply) }),
       witness,
-      () => port.postMessage([{ id: 0, isLogLong: true } satisfies WriteReply]),
     );
   } catch (error) {
     port.postMessage({ id: 0, error: errorText(error) } satisfies WriteReply);
@@ -69,10 +66,7 @@ function isClosedAfter(port: MessagePort, writer: Writer, batch: readonly WriteR
     writer.markDamaged(String(values[0]));
     replies.push({ id });
   }
-  for (const { id, verb } of batch) {
-    if (verb === "scrub") replies.push(writer.scrub(id));
-    if (verb === "shorten") replies.push(writer.shorten(id));
-  }
+  for (const { id, verb } of batch) if (verb === "scrub") replies.push(writer.scrub(id));
   const closing = batch.find(({ verb }) => verb === "close");
   if (closing !== undefined) {
     writer.close();

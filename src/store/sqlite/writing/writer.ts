@@ -9,7 +9,7 @@ import { eventWrites } from "../tables/events.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { keyWrites } from "../tables/keys.ts";
 import type { Database, Statement } from "../../../database/driver.ts";
-import { BUSY_TIMEOUT_MS, isDamage, isSqliteAtLeast } from "../file/open.ts";
+import { isDamage, isSqliteAtLeast } from "../file/open.ts";
 import type { Witness } from "../file/witness.ts";
 import { pendingWrites } from "../tables/pending.ts";
 import { postponedWrites } from "../tables/postponed.ts";
@@ -22,14 +22,13 @@ import { stagedEvents } from "../rows/staged-events.ts";
 import { subscriptionWrites } from "../tables/subscriptions.ts";
 import { timerWrites } from "../tables/timers.ts";
 import { workflowWrites } from "../tables/workflow-writes.ts";
-import { LEAVE_MEMORY, type WriteError, type WriteReply, type WriteRequest, type Writes } from "./write-request.ts";
+import { WRITE_RULES, isWrite } from "./write-rules.ts";
+import type { WriteError, WriteReply, WriteRequest, Writes } from "./write-request.ts";
 
 /** Unless the log has 8 MB: longer checkpoints delay commits longer. */
 const QUIET_MS = 50;
 const CHECKPOINT_AFTER_PAGES = 500;
 const CHECKPOINT_AT_LATEST_PAGES = 2000;
-/** Inline writes during a checkpoint make the log grow. The next checkpoint then excludes them. */
-const LONGEST_LOG_PAGES = 4000;
 /** Used when SQLite cannot report the log's length. */
 const PAGES_OF_BATCH = 8;
 
@@ -42,7 +41,6 @@ export class Writer {
   readonly #disowned = new DisownedFences();
   #quiet: NodeJS.Timeout | undefined;
   readonly #witness: Witness;
-  readonly #onLongLog: () => void;
   readonly #read: Statement;
   readonly #lookAtLog: Statement;
   readonly #moveLog: Statement;
@@ -51,9 +49,8 @@ export class Writer {
   /** Why writes are refused. */
   #damage: string | undefined;
 
-  constructor(db: Database, witness: Witness, onLongLog: () => void) {
+  constructor(db: Database, witness: Witness) {
     this.#db = db;
-    this.#onLongLog = onLongLog;
     this.#witness = witness;
     this.#read = db.prepare("select count from commits");
     this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
@@ -162,22 +159,6 @@ export class Writer {
     }
   }
 
-  /** Checkpoints while no other thread writes, so that the next commit starts the log again. */
-  shorten(id: number): WriteReply {
-    if (this.#damage !== undefined) return { id };
-    clearTimeout(this.#quiet);
-    this.#quiet = undefined;
-    try {
-      this.#db.pragma("busy_timeout = 0");
-      this.#db.pragma("wal_checkpoint(full)");
-      return { id };
-    } catch (error) {
-      return { id, error: errorText(error) };
-    } finally {
-      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    }
-  }
-
   close(): void {
     clearTimeout(this.#quiet);
     try {
@@ -192,7 +173,7 @@ export class Writer {
   #performOne({ id, verb, values }: WriteRequest): WriteReply {
     if (!isWrite(verb)) return { id };
     this.#refuseDisowned(values[0]);
-    if (!LEAVE_MEMORY.has(verb)) this.#group.settle();
+    if (WRITE_RULES[verb].leavesCaches !== true) this.#group.settle();
     const value: unknown = Reflect.apply(this.#verbs[verb], this.#verbs, values);
     return { id, value };
   }
@@ -245,18 +226,11 @@ export class Writer {
     this.#quiet = undefined;
     this.#batches = 0;
     try {
-      const state = row(this.#moveLog.get());
-      const [log, moved] = [Number(state?.["log"] ?? 0), Number(state?.["checkpointed"] ?? 0)];
-      // A reader still needs these pages, so excluding writers would not help.
-      if (log > LONGEST_LOG_PAGES && moved >= log) this.#onLongLog();
+      this.#moveLog.get();
     } catch {
       // A full disk. The next checkpoint retries.
     }
   }
-}
-
-export function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
-  return verb !== "close" && verb !== "scrub" && verb !== "damaged" && verb !== "tidy" && verb !== "shorten";
 }
 
 export function errorText(error: unknown): WriteError {
