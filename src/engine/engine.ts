@@ -35,7 +35,7 @@ import { ApiKeys } from "./accounts/api-keys.ts";
 import { Components } from "./workbench/components.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";
 import { History } from "./runs/history/history.ts";
-import { KeptEvents } from "./runs/history/kept-events.ts";
+import { EventHistory } from "./runs/history/event-history.ts";
 import { SharedStores } from "./sources/shared-stores.ts";
 
 /** Receivers that do not answer delay a stop by at most this. */
@@ -63,7 +63,7 @@ export class Engine {
   readonly registries: Registries;
   readonly history: History;
   readonly replays: Replays;
-  readonly events: KeptEvents;
+  readonly events: EventHistory;
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
   readonly accounts: Accounts;
@@ -130,7 +130,7 @@ export class Engine {
     this.components = new Components({ ...ports, workbench: this.workbench, registries: this.registries });
     this.history = new History(ports);
     this.replays = new Replays({ ...ports, history: this.history, find: (id) => this.sources.find(id) });
-    this.events = new KeptEvents(ports);
+    this.events = new EventHistory(ports);
     this.deliveries = new Deliveries({ ...ports, onRetried: (id) => this.#deliverer.retried(id) });
     this.sharedStores = new SharedStores({ ...ports, workflowsWith: (name) => this.workflows.withDataStore(name) }, this.#hosted);
     this.apiKeys = new ApiKeys(ports);

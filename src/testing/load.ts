@@ -19,7 +19,7 @@ import { systemClock } from "../system/clock.ts";
 import { Answerer, type Outside } from "./outside.ts";
 import { type Place, packages, runnerFor } from "./plugs.ts";
 import { jsonOf } from "./run-input.ts";
-import { type Around, ENDPOINT, TestSource, timeOf } from "./test-source.ts";
+import { type UnitPorts, ENDPOINT, TestSource, timeOf } from "./test-source.ts";
 
 export interface LoadOptions {
   /** Values of props, as a user would enter them. */
@@ -54,11 +54,11 @@ export async function load(path: string | URL, options: LoadOptions = {}): Promi
   const code = await readCode(entry);
   // `additionalProps` may send requests during loading.
   const first = outside === "real" ? undefined : new Answerer(outside);
-  const alone: Around = { answerer: () => first, late: () => {}, ask: () => Promise.reject(new Error("a component cannot use data stores while it loads")) };
+  const alone: UnitPorts = { answerer: () => first, late: () => {}, ask: () => Promise.reject(new Error("a component cannot use data stores while it loads")) };
   let loadable: Loadable | undefined;
-  const startWith = ({ bundle, packagesFolder }: Loadable, state: Readonly<Record<string, string>>, around: Around): Promise<Unit> => {
+  const startWith = ({ bundle, packagesFolder }: Loadable, state: Readonly<Record<string, string>>, ports: UnitPorts): Promise<Unit> => {
     const packagesPath = packagesFolder === undefined ? {} : { packagesPath: packages.locate(packagesFolder) };
-    const { answerer, late, ask: askStore } = around;
+    const { answerer, late, ask: askStore } = ports;
     const events = { late, ended: () => {}, ask: askStore, fetch: async (request: OutsideRequest) => theAnswerer(answerer()).answer(request) };
     return runner.start({ bundle, env: { ...env, PD_COMPONENT: "dc_test" }, state, ...packagesPath }, events);
   };
@@ -90,9 +90,9 @@ export async function load(path: string | URL, options: LoadOptions = {}): Promi
       outside,
       now: now === undefined ? undefined : timeOf(now),
       timeoutMs,
-      start(state, around) {
+      start(state, ports) {
         if (loadable === undefined) throw new Error("the component was not loaded");
-        return startWith(loadable, state, around);
+        return startWith(loadable, state, ports);
       },
     });
   } finally {

@@ -28,7 +28,7 @@ import { systemClock } from "../system/clock.ts";
 import { Answerer, type Outside } from "./outside.ts";
 import { type RunInput, jsonOf, triggerOf } from "./run-input.ts";
 
-export interface Around {
+export interface UnitPorts {
   readonly answerer: () => Answerer | undefined;
   readonly late: (part: LatePart) => void;
   readonly ask: (request: DataStoreRequest) => Promise<JsonValue | undefined>;
@@ -36,7 +36,7 @@ export interface Around {
 
 export interface Loaded {
   readonly definition: ComponentDefinition;
-  readonly start: (state: Readonly<Record<string, string>>, around: Around) => Promise<Unit>;
+  readonly start: (state: Readonly<Record<string, string>>, ports: UnitPorts) => Promise<Unit>;
   readonly configured: JsonObject;
   readonly dynamicProps: readonly PropDeclaration[];
   readonly db: JsonObject;
@@ -177,7 +177,7 @@ export class TestSource {
     unit?.kill("its test is over");
   }
 
-  #around(): Around {
+  #ports(): UnitPorts {
     return {
       answerer: () => this.#answerer,
       late: ({ result }) => {
@@ -236,7 +236,7 @@ export class TestSource {
   async #ask(method: Method, report: { log(line: LogLine): void; respond(response: HttpResponse | BadResponse): void }): Promise<CallResult> {
     const { configured, dynamicProps, timeoutMs } = this.#loaded;
     this.#answerer = this.#outside === "real" ? undefined : new Answerer(this.#outside);
-    const unit = await (this.#unit ??= this.#loaded.start(Object.fromEntries(this.#state), this.#around()));
+    const unit = await (this.#unit ??= this.#loaded.start(Object.fromEntries(this.#state), this.#ports()));
     return unit.call(
       {
         id: invocationId(this.now, systemClock.randomText(8)),

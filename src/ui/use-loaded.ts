@@ -7,7 +7,7 @@ export interface Loaded<Value> {
   readonly reload: () => void;
 }
 
-interface Kept<Value> {
+interface LastAnswer<Value> {
   readonly key: string;
   readonly value?: Value;
   readonly error?: unknown;
@@ -15,7 +15,7 @@ interface Kept<Value> {
 
 /** Loads when mounted, when `key` changes, and every `everyMs` in a visible tab. Drops answers for earlier keys. */
 export function useLoaded<Value>(key: string, load: () => Promise<Value>, everyMs?: number): Loaded<Value> {
-  const [kept, setKept] = useState<Kept<Value>>({ key });
+  const [kept, setKept] = useState<LastAnswer<Value>>({ key });
   const latest = useRef({ key, load, count: 0, isUnderWay: false });
   latest.current.key = key;
   latest.current.load = load;

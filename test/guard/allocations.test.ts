@@ -13,7 +13,7 @@ import { readToHost } from "${SRC}/sandbox/channel/read-message.ts";
 import { runText } from "${SRC}/sandbox/channel/protocol.ts";
 import { commitRun } from "${SRC}/engine/runs/commits/commit-run.ts";
 import { EventFeed } from "${SRC}/engine/runs/commits/event-feed.ts";
-import { StoredCommit, travellingRun } from "${SRC}/store/sqlite/rows/travelling.ts";
+import { StoredCommit, runMessage } from "${SRC}/store/sqlite/rows/run-message.ts";
 
 const BODY = JSON.stringify({ text: "x".repeat(1000) });
 const trigger = { kind: "http", method: "POST", path: "/", query: "", url: "http://127.0.0.1:1/key/", headers: { host: "127.0.0.1:1", "content-type": "application/json" }, clientIp: "127.0.0.1", body: BODY, encoding: "utf8" };
@@ -35,7 +35,7 @@ const ports = {
   signal: new AbortController().signal,
   store: {
     commit: async (run) => {
-      const travelling = travellingRun(run);
+      const travelling = runMessage(run);
       const stored = new StoredCommit({ firstSeq: 1, listeners: [] }, run.events, travelling);
       if (commits.length < 50) commits.push([run, run.invocation, travelling, stored]);
       return stored;

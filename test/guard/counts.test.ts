@@ -12,7 +12,7 @@ import { openForReading, openForWriting } from "../../src/store/sqlite/file/open
 import { row } from "../../src/store/sqlite/rows/rows.ts";
 import { runWrites } from "../../src/store/sqlite/tables/runs.ts";
 import { SourceProgress } from "../../src/store/sqlite/rows/source-progress.ts";
-import { travellingRun } from "../../src/store/sqlite/rows/travelling.ts";
+import { runMessage } from "../../src/store/sqlite/rows/run-message.ts";
 import { Witness, witnessPath } from "../../src/store/sqlite/file/witness.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import type { Store } from "../../src/ports/stores/store.ts";
@@ -98,7 +98,7 @@ describe("what a request costs at most", () => {
     const runs = 20;
     db.transaction(() => {
       for (let n = 0; n < runs; n++)
-        writes.commit(travellingRun(run(fence, "dc_a", `inv_${n}`, { events: [{ payload: BODY, channel: "" }], learned: { unique: [String(n)] } })));
+        writes.commit(runMessage(run(fence, "dc_a", `inv_${n}`, { events: [{ payload: BODY, channel: "" }], learned: { unique: [String(n)] } })));
       progress.flush();
     });
     expect(count()).toBeLessThanOrEqual(3 * runs + 3);

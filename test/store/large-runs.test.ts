@@ -11,7 +11,7 @@ import { deliveryReads } from "../../src/store/sqlite/tables/deliveries.ts";
 import { openForReading, openForWriting } from "../../src/store/sqlite/file/open.ts";
 import { newestRevision } from "../../src/store/sqlite/file/open.ts";
 import { restoreDatabase } from "../../src/store/sqlite/file/restore.ts";
-import { travellingAddendum, travellingAttempt, travellingRun } from "../../src/store/sqlite/rows/travelling.ts";
+import { addendumMessage, attemptMessage, runMessage } from "../../src/store/sqlite/rows/run-message.ts";
 import { Witness, witnessPath } from "../../src/store/sqlite/file/witness.ts";
 import type { WriteReply } from "../../src/store/sqlite/writing/write-request.ts";
 import { Writer } from "../../src/store/sqlite/writing/writer.ts";
@@ -64,7 +64,7 @@ async function begun(parts = 2) {
 }
 
 function largeOf(fence: number, id: InvocationId): LargeWrite {
-  const told = { ...travellingRun(run(fence, "dc_a", id, { events: events(MANY) })), at: LARGE_AT };
+  const told = { ...runMessage(run(fence, "dc_a", id, { events: events(MANY) })), at: LARGE_AT };
   const large = largeWriteOf({ id: 7, verb: "commit", values: [told] });
   if (large === undefined) throw new Error("this run is written as a whole");
   return large;
@@ -100,7 +100,7 @@ const NOT_STORED = { error: { code: "PD_NOT_STORED" } };
 describe("while a large run is being written", () => {
   it("nobody sees any of it, and others commit; then all of it counts at once, in order", async () => {
     const { store, fences, writer, writeAll } = await begun();
-    const other = travellingRun(run(fences.dc_b, "dc_b", "inv_other", { events: events(1) }));
+    const other = runMessage(run(fences.dc_b, "dc_b", "inv_other", { events: events(1) }));
     expect(writer.perform([{ id: 8, verb: "commit", values: [other] }])).toMatchObject([{ id: 8, value: { firstSeq: 2 } }]);
     await expectWhole(store, 1);
     expect(await dueOf(store)).toEqual([...BEFORE, "dc_b 1"]);
@@ -181,7 +181,7 @@ describe("while a large run is being written", () => {
 
   it("a delivery that is due in the same millisecond is looked for again, and found when the run is stored", async () => {
     const { store, fences, writer, writeAll } = await begun();
-    const other = { ...travellingRun(run(fences.dc_b, "dc_b", "inv_other", { events: [{ payload: "5", channel: "" }] })), at: LARGE_AT };
+    const other = { ...runMessage(run(fences.dc_b, "dc_b", "inv_other", { events: [{ payload: "5", channel: "" }] })), at: LARGE_AT };
     writer.perform([{ id: 8, verb: "commit", values: [other] }]);
     const isPartial = async (now: number) => (await store.listDue("wh_1", { now, limit: 9 })).isPartial;
     expect(await dueOf(store)).toEqual(BEFORE);
@@ -193,7 +193,7 @@ describe("while a large run is being written", () => {
 
   it("a read tells that it has left something out also when the run was begun while it read", async () => {
     const { path, fences, writer, writeOn } = await begun(0);
-    const other = { ...travellingRun(run(fences.dc_b, "dc_b", "inv_other", { events: [{ payload: "5", channel: "" }] })), at: LARGE_AT };
+    const other = { ...runMessage(run(fences.dc_b, "dc_b", "inv_other", { events: [{ payload: "5", channel: "" }] })), at: LARGE_AT };
     writer.perform([{ id: 8, verb: "commit", values: [other] }]);
     const reading = openForReading(path);
     onTestFinished(() => reading.close());
@@ -227,7 +227,7 @@ describe("while a large run is being written", () => {
       logs: [],
       dropped: {},
     } as const;
-    const large = largeWriteOf({ id: 9, verb: "append", values: [travellingAddendum(late)] });
+    const large = largeWriteOf({ id: 9, verb: "append", values: [addendumMessage(late)] });
     if (large === undefined) throw new Error("it is written as a whole");
     writer.writeLarge(large, () => true);
     expect((await store.committed("inv_0a"))?.events.map(({ seq }) => seq)).toEqual([1]);
@@ -238,7 +238,7 @@ describe("while a large run is being written", () => {
     const [delivery] = await listDue(store, "wh_1", { now: 1e15, limit: 1 });
     if (delivery === undefined) throw new Error("nothing is due");
     const attempt = { at: 1e15, durationMs: 1, result: { kind: "answered", status: 410, answer: "" } } as const;
-    const record = travellingAttempt({ delivery, attempt, verdict: { kind: "gone" } });
+    const record = attemptMessage({ delivery, attempt, verdict: { kind: "gone" } });
     expect(writer.perform([{ id: 8, verb: "recordAttempts", values: [[record]] }])).toMatchObject([{ value: [true] }]);
     expect(writeAll()).toMatchObject({ value: { firstSeq: 2 } });
     expect(await store.countDeliveries("wh_1")).toMatchObject({ pending: 0, missed: OF_LARGE.length + 1 });
@@ -262,7 +262,7 @@ describe("while a large run is being written", () => {
     expect([await store.countDeliveries("wh_1"), await store.countPending("wh_1")]).toMatchObject([{ pending: 2 }, 2]);
     // The owner must open the source again before it can write.
     expect(writeOn()).toMatchObject(NOT_STORED);
-    const next = travellingRun(run(fences.dc_a, "dc_a", "inv_2", { events: events(1) }));
+    const next = runMessage(run(fences.dc_a, "dc_a", "inv_2", { events: events(1) }));
     expect(writer.perform([{ id: 8, verb: "commit", values: [next] }])).toMatchObject([NOT_STORED]);
     const { fence } = await store.open("dc_a");
     await store.commit(run(fence, "dc_a", "inv_3", { events: events(1) }));

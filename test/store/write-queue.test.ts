@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DeployedId } from "../../src/domain/ids.ts";
-import { travellingRun } from "../../src/store/sqlite/rows/travelling.ts";
+import { runMessage } from "../../src/store/sqlite/rows/run-message.ts";
 import { WriteQueue } from "../../src/store/sqlite/writing/write-queue.ts";
 import type { WriteRequest } from "../../src/store/sqlite/writing/write-request.ts";
 import { run } from "../contract/store.ts";
@@ -13,7 +13,7 @@ function ask(verb: WriteRequest["verb"], ...values: readonly unknown[]): WriteRe
 
 function commit(id: DeployedId, count = 1): WriteRequest {
   const events = Array.from({ length: count }, () => ({ payload: "1", channel: "" }));
-  return ask("commit", travellingRun(run(1, id, "inv_1", { events })));
+  return ask("commit", runMessage(run(1, id, "inv_1", { events })));
 }
 
 function whileLarge(...requests: readonly WriteRequest[]): WriteQueue {

@@ -6,9 +6,9 @@ import { isTriggerId } from "../../domain/ids.ts";
 import { slug as slugSchema } from "../../api/declare.ts";
 import { settingsIn } from "../../domain/source-settings/read-settings.ts";
 import { PdError } from "../../domain/errors.ts";
-import { KeptValues } from "./kept-values.ts";
+import { StoredValues } from "./stored-values.ts";
 import { escaped } from "./read-project.ts";
-import type { Around } from "./step.ts";
+import type { ProjectContext } from "./step.ts";
 
 export interface ExportedProject {
   readonly project: JsonObject;
@@ -42,20 +42,20 @@ function addFile({ files }: Collected, slug: string, [path, text]: readonly [str
   files[`${slug}/${path}`] = text;
 }
 
-export async function exportProject(around: Around, isWanted: (record: SourceRecord | WorkflowRecord) => boolean): Promise<ExportedProject> {
-  const { client } = around;
+export async function exportProject(context: ProjectContext, isWanted: (record: SourceRecord | WorkflowRecord) => boolean): Promise<ExportedProject> {
+  const { client } = context;
   const into: Collected = { files: {}, variables: new Set(), warnings: [] };
   const stores = await client.dataStores.list();
-  const delivered = await deliveriesOf(around, { into, isWanted });
+  const delivered = await deliveriesOf(context, { into, isWanted });
   const sources: JsonObject = {};
   const workflows: JsonObject = {};
-  for (const record of around.sources.filter(isWanted)) sources[record.name_slug] = { ...(await sourceEntry(around, record, into)), ...delivered(record.id) };
-  for (const record of around.workflows.filter(isWanted))
-    workflows[record.name_slug] = { ...(await workflowEntry(around, record, into)), ...delivered(record.id) };
-  for (const name of doubled(around.webhooks.map(({ id, name }) => name ?? id)))
+  for (const record of context.sources.filter(isWanted)) sources[record.name_slug] = { ...(await sourceEntry(context, record, into)), ...delivered(record.id) };
+  for (const record of context.workflows.filter(isWanted))
+    workflows[record.name_slug] = { ...(await workflowEntry(context, record, into)), ...delivered(record.id) };
+  for (const name of doubled(context.webhooks.map(({ id, name }) => name ?? id)))
     into.warnings.push(`several webhooks have the name ${name}: pd.yaml contains one of them (pd webhooks update <id> --name gives another name)`);
   const webhooks = Object.fromEntries(
-    around.webhooks.map(({ id, name, url, description, active }) => [name ?? id, withoutEmpty({ url, description, active: active ? undefined : false })]),
+    context.webhooks.map(({ id, name, url, description, active }) => [name ?? id, withoutEmpty({ url, description, active: active ? undefined : false })]),
   );
   const project = withoutEmpty({ data_stores: stores.map(({ name }) => name), webhooks, sources, workflows });
   return { project, files: into.files, variables: [...into.variables], warnings: into.warnings };
@@ -66,7 +66,7 @@ function doubled(names: readonly string[]): ReadonlySet<string> {
 }
 
 async function deliveriesOf(
-  { client, sources, workflows, webhooks }: Around,
+  { client, sources, workflows, webhooks }: ProjectContext,
   { into, isWanted }: { into: Collected; isWanted: (record: SourceRecord | WorkflowRecord) => boolean },
 ): Promise<(emitter: string) => JsonObject> {
   const names = new Map([...sources, ...workflows].map(({ id, name_slug: slug }) => [id, slug]));
@@ -92,14 +92,14 @@ async function deliveriesOf(
   };
 }
 
-async function sourceEntry({ client, accounts }: Around, record: SourceRecord, into: Collected): Promise<JsonObject> {
+async function sourceEntry({ client, accounts }: ProjectContext, record: SourceRecord, into: Collected): Promise<JsonObject> {
   const { name_slug: slug, configurable_props: declared } = record;
   const exported = await client.sources.export(record.id, {});
   if (exported.component.imports !== undefined && exported.component.imports.length > 0)
     into.warnings.push(`${slug} has modules loaded before it (--import), which pd.yaml cannot express`);
   const props: JsonObject = {};
   const kept: JsonObject = { ...record.configured_props, ...exported.configured_props };
-  const own = new Set(new KeptValues(declared).dropped(kept, {}));
+  const own = new Set(new StoredValues(declared).dropped(kept, {}));
   for (const { name } of declared) {
     const value = record.configured_props[name];
     const account = isJsonObject(value) ? accounts.find(({ id }) => id === value["authProvisionId"]) : undefined;
@@ -131,15 +131,15 @@ function componentOf(
   return `./${slug}/${path}`;
 }
 
-async function workflowEntry(around: Around, record: WorkflowRecord, into: Collected): Promise<JsonObject> {
-  const { client, accounts } = around;
+async function workflowEntry(context: ProjectContext, record: WorkflowRecord, into: Collected): Promise<JsonObject> {
+  const { client, accounts } = context;
   const { name_slug: slug } = record;
   const { files: all, sources, stores, schedules } = await client.workflows.files(record.id);
   const { ".workflow.state": _own, ...files } = all;
   for (const [file, text] of Object.entries(files)) addFile(into, slug, [file, text]);
   const env = record.env.map((name) => [name, variableFor(into, slug, name)]);
   const named = Object.entries(record.accounts).map(([id, account]) => [id, `account:${accounts.find((one) => one.id === account)?.name ?? account}`]);
-  const slugs = new Map([...around.sources, ...around.workflows].map((one) => [one.id, one.name_slug]));
+  const slugs = new Map([...context.sources, ...context.workflows].map((one) => [one.id, one.name_slug]));
   const heard = Object.entries(sources).map(([id, word]): [string, string] => [id, slugs.get(word) ?? word]);
   const stand = { accounts: Object.fromEntries(named), sources: Object.fromEntries(heard), stores, schedules };
   const { allow_run, allow_addons, memory_mb, timeout_seconds } = record;

@@ -3,24 +3,24 @@ import { planDeliveries, planStores, planWebhook } from "./plan-rest.ts";
 import { planSource } from "./plan-source.ts";
 import { planWorkflow } from "./plan-workflow.ts";
 import type { ReadProject } from "./read-project.ts";
-import { type Around, NOTHING, type Step, lookAround } from "./step.ts";
+import { type ProjectContext, NOTHING, type Step, readContext } from "./step.ts";
 
 /** Orders the steps by their dependencies. */
 export async function planProject(client: Client, { folder, project, written }: ReadProject, { prunes }: { prunes: boolean }): Promise<readonly Step[]> {
-  const around = await lookAround(client, folder);
-  const steps: Step[] = [...(await planStores(around, project.data_stores ?? []))];
-  for (const [name, entry] of Object.entries(project.webhooks ?? {})) steps.push(planWebhook(around, name, entry));
+  const context = await readContext(client, folder);
+  const steps: Step[] = [...(await planStores(context, project.data_stores ?? []))];
+  for (const [name, entry] of Object.entries(project.webhooks ?? {})) steps.push(planWebhook(context, name, entry));
   for (const [slug, entry] of Object.entries(project.sources ?? {}))
-    steps.push(await planSource(around, { slug, entry, written: written.sources?.[slug] ?? entry }));
+    steps.push(await planSource(context, { slug, entry, written: written.sources?.[slug] ?? entry }));
   const created = Object.keys(project.sources ?? {});
   for (const [slug, entry] of Object.entries(project.workflows ?? {}))
-    steps.push(await planWorkflow({ ...around, created }, slug, { entry, written: written.workflows?.[slug] ?? entry }));
-  steps.push(...(await planDeliveries(around, project)));
-  return [...steps, ...planExtra(around, { project, prunes })];
+    steps.push(await planWorkflow({ ...context, created }, slug, { entry, written: written.workflows?.[slug] ?? entry }));
+  steps.push(...(await planDeliveries(context, project)));
+  return [...steps, ...planExtra(context, { project, prunes })];
 }
 
 function planExtra(
-  { client, sources, workflows, webhooks }: Around,
+  { client, sources, workflows, webhooks }: ProjectContext,
   { project, prunes }: { project: ReadProject["project"]; prunes: boolean },
 ): readonly Step[] {
   const action = prunes ? "delete" : "extra";

@@ -2,10 +2,10 @@ import { PdError } from "../../domain/errors.ts";
 import { didYouMean } from "../../domain/text/did-you-mean.ts";
 import { everyPage } from "../../client/client.ts";
 import type { Project, WebhookEntry } from "./project-schema.ts";
-import { type Around, NOTHING, type Step } from "./step.ts";
+import { type ProjectContext, NOTHING, type Step } from "./step.ts";
 
 /** Deletes no data store, whose values have no other copy. */
-export async function planStores({ client }: Around, names: readonly string[]): Promise<readonly Step[]> {
+export async function planStores({ client }: ProjectContext, names: readonly string[]): Promise<readonly Step[]> {
   if (names.length === 0) return [];
   const known = new Set((await client.dataStores.list()).map(({ name }) => name));
   return names.map((name): Step => {
@@ -16,7 +16,7 @@ export async function planStores({ client }: Around, names: readonly string[]): 
 }
 
 /** Throws PD_AMBIGUOUS. */
-export function planWebhook({ client, webhooks }: Around, name: string, { url: given, description, active = true }: WebhookEntry): Step {
+export function planWebhook({ client, webhooks }: ProjectContext, name: string, { url: given, description, active = true }: WebhookEntry): Step {
   const url = URL.canParse(given) ? new URL(given).href : given;
   const named = webhooks.filter((webhook) => webhook.name === name);
   // An unnamed webhook with this url gets the name.
@@ -56,10 +56,10 @@ interface Delivery {
   readonly event: string;
 }
 
-export async function planDeliveries(around: Around, project: Project): Promise<readonly Step[]> {
+export async function planDeliveries(context: ProjectContext, project: Project): Promise<readonly Step[]> {
   const saying = Object.entries({ ...project.sources, ...project.workflows }).filter(([, { deliver_to: to }]) => to !== undefined);
   if (saying.length === 0) return [];
-  const names = namesOf(around, project);
+  const names = namesOf(context, project);
   const wanted = saying.flatMap(([emitter, { deliver_to: all = [] }]) =>
     all.map((one): Delivery => (typeof one === "string" ? { emitter, to: one, event: "" } : { emitter, to: one.to, event: one.event })),
   );
@@ -71,10 +71,10 @@ export async function planDeliveries(around: Around, project: Project): Promise<
       { details: { emitter, to } },
     );
   }
-  const nameOf = new Map([...around.sources, ...around.workflows].map(({ id, name_slug: slug }) => [id, slug]));
-  for (const { id, name } of around.webhooks) if (name !== null) nameOf.set(id, name);
+  const nameOf = new Map([...context.sources, ...context.workflows].map(({ id, name_slug: slug }) => [id, slug]));
+  for (const { id, name } of context.webhooks) if (name !== null) nameOf.set(id, name);
   const emitters = new Set(saying.map(([emitter]) => emitter));
-  const there = (await around.client.subscriptions.list()).map(({ emitter_id: from, listener_id: to, event_name: event }) => ({
+  const there = (await context.client.subscriptions.list()).map(({ emitter_id: from, listener_id: to, event_name: event }) => ({
     ids: { emitter_id: from, listener_id: to, event_name: event },
     delivery: { emitter: nameOf.get(from) ?? from, to: nameOf.get(to) ?? to, event },
   }));
@@ -82,19 +82,19 @@ export async function planDeliveries(around: Around, project: Project): Promise<
   const added = wanted.map((delivery): Step => {
     const name = textOf(delivery);
     if (known.has(name)) return { kind: "delivery", name, action: "unchanged", changes: [], perform: NOTHING };
-    return { kind: "delivery", name, action: "create", changes: [], perform: () => subscribe(around, delivery) };
+    return { kind: "delivery", name, action: "create", changes: [], perform: () => subscribe(context, delivery) };
   });
   const kept = new Set(wanted.map(textOf));
   // Subscriptions to alerts and logs end only explicitly.
   const gone = there.filter(({ delivery }) => emitters.has(delivery.emitter) && !delivery.event.startsWith("$") && !kept.has(textOf(delivery)));
   const ended = gone.map(({ ids, delivery }): Step => {
-    const perform = (): Promise<unknown> => around.client.subscriptions.delete(ids);
+    const perform = (): Promise<unknown> => context.client.subscriptions.delete(ids);
     return { kind: "delivery", name: textOf(delivery), action: "delete", changes: [], perform };
   });
   return [...added, ...ended];
 }
 
-function namesOf({ sources, workflows, webhooks }: Around, project: Project): ReadonlySet<string> {
+function namesOf({ sources, workflows, webhooks }: ProjectContext, project: Project): ReadonlySet<string> {
   return new Set([
     ...Object.keys({ ...project.sources, ...project.workflows, ...project.webhooks }),
     ...[...sources, ...workflows].map(({ name_slug: slug }) => slug),
@@ -107,7 +107,7 @@ function textOf({ emitter, to, event }: Delivery): string {
 }
 
 /** An earlier step may have created an end. */
-async function subscribe({ client }: Around, { emitter, to, event }: Delivery): Promise<unknown> {
+async function subscribe({ client }: ProjectContext, { emitter, to, event }: Delivery): Promise<unknown> {
   const webhook = (await everyPage(client.webhooks.list)).find(({ name }) => name === to);
   const idOf = async (slug: string): Promise<string> => {
     const source = await client.sources.get(slug).catch(() => undefined);

@@ -13,10 +13,10 @@ import { isFile } from "../code/component-target.ts";
 import { type LocalCode, codeParamsOf } from "../code/local-code.ts";
 import { plainLine } from "../terminal-text.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
-import { KeptValues } from "./kept-values.ts";
+import { StoredValues } from "./stored-values.ts";
 import { holdsReference, isReference, variablesIn } from "./read-project.ts";
 import type { SourceEntry } from "./project-schema.ts";
-import { type Around, NOTHING, type Step, valueOf } from "./step.ts";
+import { type ProjectContext, NOTHING, type Step, valueOf } from "./step.ts";
 
 const MOST_CODE_LINES = 30;
 interface Wanted {
@@ -27,18 +27,18 @@ interface Wanted {
 }
 
 /** Updates a source with this slug. */
-export async function planSource(around: Around, { slug, entry, written }: Wanted): Promise<Step> {
+export async function planSource(context: ProjectContext, { slug, entry, written }: Wanted): Promise<Step> {
   const where = `source ${slug}`;
-  const code = await codeOf(around, entry.component);
-  const before = around.sources.find(({ name_slug: known }) => known === slug);
-  const { client } = around;
+  const code = await codeOf(context, entry.component);
+  const before = context.sources.find(({ name_slug: known }) => known === slug);
+  const { client } = context;
   // Describing runs code that the user has not approved, so it gets no variables.
   const describe = () => client.components.describe({ ...code.params, env: {} });
   if (before === undefined) {
     const { configurable_props: declared, version } = await describe();
     requireVersion(where, code, version);
     requireReferences(where, declared, written);
-    const request = { ...code.params, ...restOf(slug, entry), slug, configured_props: propsOf(around, { declared, entry, where }) };
+    const request = { ...code.params, ...restOf(slug, entry), slug, configured_props: propsOf(context, { declared, entry, where }) };
     const rights = rightsOf({ entry, written, isTold: () => true });
     return {
       kind: "source",
@@ -51,12 +51,12 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
   }
   const rest = restOfUpdate(slug, entry);
   const exported = await client.sources.export(before.id, { secrets: true });
-  const codeChange = await codeChanges(around, { before, code, exported: exported.component, where });
+  const codeChange = await codeChanges(context, { before, code, exported: exported.component, where });
   // The new code decides which props exist and are secret.
   const declared = codeChange.length === 0 ? before.configurable_props : (await describe()).configurable_props;
   requireReferences(where, declared, written);
-  const props = propsOf(around, { declared, entry, where });
-  const values = new KeptValues(declared);
+  const props = propsOf(context, { declared, entry, where });
+  const values = new StoredValues(declared);
   const kept: JsonObject = { ...before.configured_props, ...exported.configured_props };
   const dropped = values.dropped(kept, props);
   const hidden = new Set([...exported.secret_props, ...values.secrets, ...referred(written.props)]);
@@ -101,11 +101,11 @@ function accountsIn(value: JsonValue): readonly string[] {
 }
 
 /** `account:NAME` is an account only in app props. */
-function propsOf(around: Around, { declared, entry, where }: { declared: readonly PropRecord[]; entry: SourceEntry; where: string }): JsonObject {
-  const { apps } = new KeptValues(declared);
+function propsOf(context: ProjectContext, { declared, entry, where }: { declared: readonly PropRecord[]; entry: SourceEntry; where: string }): JsonObject {
+  const { apps } = new StoredValues(declared);
   const all = Object.entries(entry.props ?? {}).map(([name, value]): [string, JsonValue] => [
     name,
-    apps.has(name) ? valueOf(around, value, `${where}, prop ${name}`) : value,
+    apps.has(name) ? valueOf(context, value, `${where}, prop ${name}`) : value,
   ]);
   return Object.fromEntries(all);
 }
@@ -131,7 +131,7 @@ type Code =
   | { readonly kind: "key"; readonly key: string; readonly version: string | undefined; readonly params: CodeParams };
 
 /** Throws PD_FILE_NOT_FOUND and PD_BUILD_FAILED. */
-async function codeOf({ folder, root }: Around, component: string): Promise<Code> {
+async function codeOf({ folder, root }: ProjectContext, component: string): Promise<Code> {
   if (/^https?:\/\//.test(component)) return { kind: "url", url: component, params: { component_url: component } };
   const [key = "", version] = component.split("@");
   if (looksLikeKey(key) || (mayBeKey(key) && !(await isFile(join(folder, component))))) return { kind: "key", key, version, params: { key } };
@@ -170,7 +170,7 @@ interface ExportedCode {
   readonly files?: Record<string, string> | undefined;
 }
 
-async function codeChanges({ client }: Around, { before, code, exported, where }: CodeComparison): Promise<readonly string[]> {
+async function codeChanges({ client }: ProjectContext, { before, code, exported, where }: CodeComparison): Promise<readonly string[]> {
   if (code.kind === "url") return before.component_url === code.url ? [] : [`~ code: ${code.url}`];
   if (code.kind === "key") {
     const published = await client.components.describe({ key: code.key });

@@ -8,7 +8,7 @@ import { fileLines } from "../transfer/transfer-plan.ts";
 import { readWorkflowFolder } from "../workflows/folder.ts";
 import type { WorkflowEntry } from "./project-schema.ts";
 import { variablesIn } from "./read-project.ts";
-import { type Around, NOTHING, type Step, accountNamed } from "./step.ts";
+import { type ProjectContext, NOTHING, type Step, accountNamed } from "./step.ts";
 
 interface WantedWorkflow {
   readonly entry: WorkflowEntry;
@@ -16,20 +16,20 @@ interface WantedWorkflow {
   readonly written: WorkflowEntry;
 }
 
-interface WorkflowAround extends Around {
+interface WorkflowAround extends ProjectContext {
   /** Sources that will exist by then. */
   readonly created: readonly string[];
 }
 
-export async function planWorkflow(around: WorkflowAround, slug: string, { entry, written }: WantedWorkflow): Promise<Step> {
-  const { client, folder, root } = around;
+export async function planWorkflow(context: WorkflowAround, slug: string, { entry, written }: WantedWorkflow): Promise<Step> {
+  const { client, folder, root } = context;
   const { files } = await readWorkflowFolder(join(folder, entry.folder), root);
   // The noted id may be another server's.
   const { ".workflow.state": _own, ...own } = files;
-  const before = around.workflows.find(({ name_slug: known }) => known === slug);
+  const before = context.workflows.find(({ name_slug: known }) => known === slug);
   const accounts = Object.entries(entry.accounts ?? {}).map(([id, word]) => [
     id,
-    accountNamed(around, word.replace(/^account:/, ""), `workflow ${slug}, account ${id}`).id,
+    accountNamed(context, word.replace(/^account:/, ""), `workflow ${slug}, account ${id}`).id,
   ]);
   const request = {
     files: own,
@@ -41,7 +41,7 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
     timeout_seconds: entry.timeout_seconds ?? null,
     accounts: Object.fromEntries(accounts),
     ...(entry.env === undefined ? {} : { env: entry.env }),
-    ...(entry.sources === undefined ? {} : { sources: sourcesOf(around, entry.sources) }),
+    ...(entry.sources === undefined ? {} : { sources: sourcesOf(context, entry.sources) }),
     ...(entry.stores === undefined ? {} : { stores: entry.stores }),
     ...(entry.schedules === undefined ? {} : { schedules: entry.schedules }),
   };
@@ -58,8 +58,8 @@ export async function planWorkflow(around: WorkflowAround, slug: string, { entry
   const { ".workflow.state": _theirs, ...there } = known.files;
   const changes = [
     ...fileLines(differenceOf(there, own)),
-    ...restChanges(before, { ...known, sources: sourcesOf(around, known.sources) }, request),
-    ...unheard(around, before, entry.sources),
+    ...restChanges(before, { ...known, sources: sourcesOf(context, known.sources) }, request),
+    ...unheard(context, before, entry.sources),
   ];
   if (changes.length === 0) return { kind: "workflow", name: slug, action: "unchanged", changes, perform: NOTHING };
   const perform = (): Promise<unknown> => client.workflows.update(before.id, { ...request, if_version: before.version, keep_slug: true });
@@ -106,7 +106,7 @@ function unheard(
 }
 
 /** Maps slugs to ids, as the server stores them. */
-function sourcesOf({ sources, workflows }: Around, named: Readonly<Record<string, string>>): Record<string, string> {
+function sourcesOf({ sources, workflows }: ProjectContext, named: Readonly<Record<string, string>>): Record<string, string> {
   const all = [...sources, ...workflows];
   return Object.fromEntries(Object.entries(named).map(([id, word]) => [id, all.find((record) => record.name_slug === word)?.id ?? word]));
 }
@@ -128,7 +128,7 @@ interface Rest extends Limits {
   readonly schedules?: Readonly<Record<string, JsonObject>>;
 }
 
-type Known = Awaited<ReturnType<Around["client"]["workflows"]["files"]>>;
+type Known = Awaited<ReturnType<ProjectContext["client"]["workflows"]["files"]>>;
 
 function restChanges(
   before: WorkflowRecord,

@@ -27,7 +27,7 @@ export interface Step {
 }
 
 /** The server when the plan was made. */
-export interface Around {
+export interface ProjectContext {
   readonly client: Client;
   readonly folder: string;
   /** pd.yaml's files must be in it. */
@@ -38,7 +38,7 @@ export interface Around {
   readonly webhooks: readonly WebhookRecord[];
 }
 
-export async function lookAround(client: Client, folder: string): Promise<Around> {
+export async function readContext(client: Client, folder: string): Promise<ProjectContext> {
   const [accounts, sources, workflows, webhooks] = await Promise.all([
     everyPage((page) => client.accounts.list(page)),
     everyPage(client.sources.list),
@@ -51,7 +51,7 @@ export async function lookAround(client: Client, folder: string): Promise<Around
 export const NOTHING = async (): Promise<void> => {};
 
 /** Throws PD_ACCOUNT_NOT_FOUND and PD_AMBIGUOUS. */
-export function accountNamed({ accounts }: Pick<Around, "accounts">, word: string, where: string): AccountRecord {
+export function accountNamed({ accounts }: Pick<ProjectContext, "accounts">, word: string, where: string): AccountRecord {
   const found = accounts.find(({ id }) => id === word);
   if (found !== undefined) return found;
   if (!accounts.some(({ name }) => name === word)) {
@@ -68,7 +68,7 @@ export function accountNamed({ accounts }: Pick<Around, "accounts">, word: strin
 }
 
 /** Converts `account:NAME` to the stored form. */
-export function valueOf(around: Pick<Around, "accounts">, value: JsonValue, where: string): JsonValue {
+export function valueOf(context: Pick<ProjectContext, "accounts">, value: JsonValue, where: string): JsonValue {
   if (typeof value !== "string" || !value.startsWith("account:")) return value;
-  return { authProvisionId: accountNamed(around, value.slice("account:".length), where).id };
+  return { authProvisionId: accountNamed(context, value.slice("account:".length), where).id };
 }

@@ -9,7 +9,7 @@ import type { CliContext } from "../context.ts";
 import { printNote } from "../reporter.ts";
 import { holdingTerminal, withSpinner } from "../spinner.ts";
 
-interface Known {
+interface PropState {
   readonly props: readonly PropRecord[];
   readonly problems: readonly PropProblemRecord[];
 }
@@ -54,7 +54,7 @@ export class PropWalk {
     return known !== undefined && this.#ask(known);
   }
 
-  async #look(): Promise<Known> {
+  async #look(): Promise<PropState> {
     try {
       const props = await withSpinner(this.#cli, "Loading its props", this.#component.props(withoutNulls(this.values)));
       const isMissing = (prop: PropRecord): boolean => isRequired(prop) && this.values[prop.name] === undefined;
@@ -67,14 +67,14 @@ export class PropWalk {
   }
 
   /** Undefined unless the user can fix all problems. */
-  #mendable(error: unknown): Known | undefined {
+  #mendable(error: unknown): PropState | undefined {
     const told = badPropsOf(error);
     if (told === undefined || told.problems.length === 0) return undefined;
     return told.problems.every(({ prop, isMissing }) => isMissing === true || prop in this.#answers) ? told : undefined;
   }
 
   /** False when no question was needed. */
-  async #ask({ props, problems }: Known): Promise<boolean> {
+  async #ask({ props, problems }: PropState): Promise<boolean> {
     for (const { prop, problem = "", isMissing } of problems) if (isMissing !== true) printNote(this.#cli, `${prop} ${problem}`);
     const wanted = new Set([...problems.map(({ prop }) => prop), ...(await this.#offer(props))]);
     for (const prop of props) {

@@ -26,13 +26,13 @@ export interface Progress {
 }
 
 /** The same records lead to the same calls, also after a crash. */
-export function advance(steps: readonly Step[], { results, trigger, loops = new Map() }: Known): Progress {
+export function advance(steps: readonly Step[], { results, trigger, loops = new Map() }: RunSoFar): Progress {
   const walk = new Walk(results, loops);
   const isOver = walk.sequence(steps, "", { trigger });
   return { ready: walk.isExit ? [] : walk.ready, isDone: isOver || walk.isExit };
 }
 
-export interface Known {
+export interface RunSoFar {
   /** By path. */
   readonly results: ReadonlyMap<string, StepResult>;
   readonly trigger: JsonObject;

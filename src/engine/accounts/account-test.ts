@@ -1,6 +1,6 @@
 import type { AccountContent } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type AppProbe, type KnownApp, type Verdict, knownApp, probeRequest, shownAddress, verdictOf } from "../../domain/account/known-app.ts";
+import { type AppProbe, type CatalogApp, type Verdict, catalogApp, probeRequest, shownAddress, verdictOf } from "../../domain/account/app-catalog.ts";
 import { canRenew, travelsSafely } from "../../domain/account/oauth.ts";
 import type { Prober } from "../../ports/prober.ts";
 import type { Credentials } from "./credentials.ts";
@@ -32,7 +32,7 @@ interface TestPorts extends AskPorts {
  * cannot be sent.
  */
 export async function testAccount(ports: TestPorts, account: AccountContent, given?: AppProbe): Promise<AccountTest> {
-  const known = await knownApp(account.app);
+  const known = await catalogApp(account.app);
   const probe = given ?? known?.probe;
   const attempt = async (current: AccountContent): Promise<AccountTest> =>
     probe === undefined ? ((await ports.askPublished(current)) ?? notAsked(current)) : ask(ports, { probe, known }, current);
@@ -55,7 +55,7 @@ function notAsked({ app }: AccountContent): AccountTest {
 /** Addresses and headers contain keys. The result shows names of secret fields, never their values. */
 async function ask(
   { credentials, prober }: AskPorts,
-  { probe, known }: { probe: AppProbe; known: KnownApp | undefined },
+  { probe, known }: { probe: AppProbe; known: CatalogApp | undefined },
   account: AccountContent,
 ): Promise<AccountTest> {
   const { url, headers, missing } = probeRequest(probe, account.credentials);

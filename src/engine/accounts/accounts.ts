@@ -8,12 +8,12 @@ import type { DeployedComponent } from "../../domain/source/deployed-component.t
 import type { StoredSource } from "../../domain/source/stored-source.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
-import { knownApp, withDefaults } from "../../domain/account/known-app.ts";
+import { catalogApp, withDefaults } from "../../domain/account/app-catalog.ts";
 import { TOKEN_FIELDS } from "../../domain/account/oauth.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import { type AccountTest, type PublishedAnswer, testAccount } from "./account-test.ts";
 import type { Prober } from "../../ports/prober.ts";
-import type { AppProbe } from "../../domain/account/known-app.ts";
+import type { AppProbe } from "../../domain/account/app-catalog.ts";
 import { isAppSlug } from "../../domain/component/registry.ts";
 import type { AccountStore } from "../../ports/stores/account-store.ts";
 
@@ -23,7 +23,7 @@ export interface AccountChange {
   readonly credentials?: JsonObject;
 }
 
-type KeptAccount = Pick<Account, "app" | "credentials" | "oauth"> & { readonly name?: string; readonly before?: Account };
+type AccountToStore = Pick<Account, "app" | "credentials" | "oauth"> & { readonly name?: string; readonly before?: Account };
 
 export interface AccountPorts {
   readonly store: AccountStore & Pick<ComponentStore, "listSources">;
@@ -74,7 +74,7 @@ export class Accounts {
     await this.check(app, name);
     if (Object.keys(credentials).length === 0)
       throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no credentials are given`, { fix: `pd accounts connect ${app} --field api_key=…` });
-    return this.keep({ app, credentials: withDefaults(await knownApp(app), credentials), ...(name === undefined ? {} : { name }) });
+    return this.keep({ app, credentials: withDefaults(await catalogApp(app), credentials), ...(name === undefined ? {} : { name }) });
   }
 
   /** Throws PD_BAD_INPUT for an invalid app, PD_CONFLICT when the name is taken. */
@@ -85,7 +85,7 @@ export class Accounts {
   }
 
   /** Replaces the credentials of `before`, if any. Throws PD_CONFLICT, PD_ACCOUNT_NOT_FOUND. */
-  async keep({ before, name, ...rest }: KeptAccount): Promise<AccountContent> {
+  async keep({ before, name, ...rest }: AccountToStore): Promise<AccountContent> {
     const now = this.#ports.clock.now();
     if (before === undefined) {
       const account: AccountContent = {

@@ -1,14 +1,14 @@
 import type { ComponentStore } from "../../ports/stores/component-store.ts";
 import { fieldsRead, fieldsReadOf } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type AppField, type KnownApp, knownApp, knownApps } from "../../domain/account/known-app.ts";
+import { type AppField, type CatalogApp, catalogApp, appCatalog } from "../../domain/account/app-catalog.ts";
 import { appOfKey, isAppSlug } from "../../domain/component/registry.ts";
 import type { ComponentCode, SavedComponent } from "../../domain/component/saved-component.ts";
 import { isSecretField } from "../../domain/account/secrets.ts";
 import { type CodeInput, type CodePorts, resolveCode } from "../code/build-component.ts";
 import type { Registries } from "../code/registries.ts";
 
-export interface App extends KnownApp {
+export interface App extends CatalogApp {
   readonly slug: string;
   readonly auth: "oauth" | "keys" | undefined;
 }
@@ -25,7 +25,7 @@ export class Apps {
   }
 
   async list(): Promise<readonly App[]> {
-    const known = await knownApps();
+    const known = await appCatalog();
     const slugs = new Set([...known.keys(), ...(await this.#used())]);
     return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, known.get(slug) ?? { name: slug, fields: [] }));
   }
@@ -33,7 +33,7 @@ export class Apps {
   /** Derives an unknown app from code that uses it, or from published code. */
   async find(slug: string, user?: ComponentCode): Promise<App | undefined> {
     if (!isAppSlug(slug)) return undefined;
-    const known = await knownApp(slug);
+    const known = await catalogApp(slug);
     if (known !== undefined) return appOf(slug, known);
     const own = user === undefined ? [] : fieldsReadOf(slug, [user.text, ...Object.values(user.files)]);
     const fields = new Set([...own, ...(await this.#publishedFields(slug))]);
@@ -58,7 +58,7 @@ export class Apps {
   }
 }
 
-function appOf(slug: string, known: KnownApp): App {
+function appOf(slug: string, known: CatalogApp): App {
   return { ...known, slug, auth: known.oauth !== undefined ? "oauth" : known.fields.length > 0 ? "keys" : undefined };
 }
 

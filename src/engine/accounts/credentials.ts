@@ -23,7 +23,7 @@ export interface CredentialPorts {
 }
 
 /** Everything that one call may access. Credentials take the place of accounts. */
-export interface Reach {
+export interface Access {
   readonly configured: ConfiguredProps;
   readonly dataStores: readonly string[];
   readonly secrets: readonly string[];
@@ -45,7 +45,7 @@ const MOST_TRIES = 2;
 /** Only the user or the provider can resolve these. */
 const REFUSALS: ReadonlySet<string> = new Set(["PD_ACCOUNT_NOT_FOUND", "PD_ACCOUNT_UNHEALTHY", "PD_OAUTH_FAILED"]);
 
-export function reachWithoutAccounts(props: readonly PropDeclaration[], configured: ConfiguredProps): Reach | undefined {
+export function accessWithoutAccounts(props: readonly PropDeclaration[], configured: ConfiguredProps): Access | undefined {
   if (namedAccounts(props, configured).length > 0) return undefined;
   return { configured, dataStores: dataStoresOf(props, configured), secrets: secretsOf(props, configured) };
 }
@@ -97,7 +97,7 @@ export class Credentials {
   }
 
   /** Returns the errors in REFUSALS, so that a run can report them. */
-  reachOrRefusal(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Reach | PdError> {
+  accessOrRefusal(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Access | PdError> {
     return this.reachOf(props, configured).catch((error: unknown) => {
       if (error instanceof PdError && REFUSALS.has(error.code)) return error;
       throw error;
@@ -105,8 +105,8 @@ export class Credentials {
   }
 
   /** Throws PD_ACCOUNT_NOT_FOUND, PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
-  async reachOf(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Reach> {
-    const plain = reachWithoutAccounts(props, configured);
+  async reachOf(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Access> {
+    const plain = accessWithoutAccounts(props, configured);
     if (plain !== undefined) return plain;
     const dataStores = dataStoresOf(props, configured);
     const named = namedAccounts(props, configured);

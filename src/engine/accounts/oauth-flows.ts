@@ -2,7 +2,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Credentials } from "./credentials.ts";
 import type { AccountContent } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
-import { knownApp, withDefaults } from "../../domain/account/known-app.ts";
+import { catalogApp, withDefaults } from "../../domain/account/app-catalog.ts";
 import { withStars } from "../../domain/account/secrets.ts";
 import { type OAuthClient, type OAuthProvider, type TokenAnswer, grantAfter, oauthCredentials } from "../../domain/account/oauth.ts";
 import type { Authorization, DeviceAuthorization, OAuthServer } from "../../ports/oauth-server.ts";
@@ -56,7 +56,7 @@ export class OAuthFlows {
   /** Throws PD_BAD_INPUT, PD_OAUTH_FAILED when the provider refuses. */
   async start(given: OAuthRequest): Promise<OAuthStep> {
     if (given.account === undefined) await this.#accounts.check(given.app, given.name);
-    const known = await knownApp(given.app);
+    const known = await catalogApp(given.app);
     const request = { ...given, fields: withDefaults(known, given.fields) };
     const provider = settled(request, known?.oauth);
     const { oauth, clock, credentials } = this.#ports;

@@ -1,7 +1,7 @@
 import type { Account } from "../../domain/account/account.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
-import { type KnownApp, fillAddress, withDefaults } from "../../domain/account/known-app.ts";
+import { type CatalogApp, fillAddress, withDefaults } from "../../domain/account/app-catalog.ts";
 import { publicLocation } from "../../domain/component/registry.ts";
 import {
   type GrantedTokens,
@@ -102,7 +102,7 @@ function checkedUrl(url: string): string {
  */
 export function lentBy(
   { app: lenderApp, name, oauth, credentials }: Account,
-  { app, fields, known }: Pick<OAuthRequest, "app" | "fields"> & { readonly known: KnownApp | undefined },
+  { app, fields, known }: Pick<OAuthRequest, "app" | "fields"> & { readonly known: CatalogApp | undefined },
 ): Pick<OAuthRequest, "clientId" | "clientSecret" | "addresses" | "fields"> {
   const client = oauth?.client;
   if (client === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} with the client of "${name}": that account has no OAuth client`);
@@ -120,7 +120,7 @@ export function lentBy(
   throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} with the client of "${name}": it belongs to another provider, ${new URL(client.tokenUrl).host}`);
 }
 
-function isInAddress(app: KnownApp | undefined, field: string): boolean {
+function isInAddress(app: CatalogApp | undefined, field: string): boolean {
   return app?.oauth?.tokenUrl.includes(`{${field}}`) === true;
 }
 
@@ -135,7 +135,7 @@ function addressesOf({ tokenUrl, authorizeUrl, deviceUrl, refreshUrl }: OAuthCli
 
 export function requestAgain(
   { app, name, oauth, credentials, ...account }: Account & { readonly oauth: OAuthGrant },
-  known: KnownApp | undefined,
+  known: CatalogApp | undefined,
 ): Omit<OAuthRequest, "redirectUri"> {
   const { client, flow, scope } = oauth;
   const fields = Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKEN_FIELDS.includes(field)));

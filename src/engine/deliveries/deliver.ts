@@ -35,14 +35,14 @@ export class Deliverer {
   readonly #lanes = new Map<ListenerId, Lane>();
   /** `updatedAt` when the deactivation was logged, so that parallel attempts do not log it again. */
   readonly #toldInactive = new Map<WebhookId, number>();
-  readonly #webhooks: KnownWebhooks;
+  readonly #webhooks: WebhookCache;
   readonly #over = new AbortController();
   #isStopping = false;
 
   constructor(ports: DelivererPorts, deployed: DeployedListener) {
     this.#ports = ports;
     this.#deployed = deployed;
-    this.#webhooks = new KnownWebhooks(ports);
+    this.#webhooks = new WebhookCache(ports);
   }
 
   async start(): Promise<void> {
@@ -199,16 +199,16 @@ function mayBeOfOne(error: unknown): boolean {
 /** Changes by other hosts of a shared database take effect within this time. */
 const KNOWN_FOR_MS = 1000;
 
-interface Known {
+interface CachedWebhook {
   readonly readAt: number;
   readonly webhook: Promise<Webhook | undefined>;
 }
 
 /** One read serves many attempts. */
-class KnownWebhooks {
+class WebhookCache {
   readonly #clock: Clock;
   readonly #store: Pick<SubscriptionStore, "getWebhook">;
-  readonly #known = new Map<WebhookId, Known>();
+  readonly #known = new Map<WebhookId, CachedWebhook>();
 
   constructor({ clock, store }: { readonly clock: Clock; readonly store: Pick<SubscriptionStore, "getWebhook"> }) {
     this.#clock = clock;

@@ -45,7 +45,7 @@ export class RequestAcceptor {
   readonly #unanswered: DeadlineQueue;
   readonly #held: DeadlineQueue;
   readonly #unsettled: DeadlineQueue;
-  readonly #kept = new HeldCharacters();
+  readonly #kept = new CharacterBudget();
 
   /** `over` aborts when every request has been answered or dropped. */
   constructor(ports: RequestPorts, over: AbortSignal) {
@@ -146,7 +146,7 @@ export class RequestAcceptor {
   }
 }
 
-class HeldCharacters {
+class CharacterBudget {
   readonly #bySource = new Map<string, number>();
   #sum = 0;
 

@@ -4,7 +4,7 @@ import type { SourceVersion } from "../../domain/source/source-version.ts";
 import type { ComponentStore } from "../../ports/stores/component-store.ts";
 import type { LiveSource } from "../runs/source/live-source.ts";
 
-export interface KeptVersion {
+export interface VersionWithCode {
   readonly version: SourceVersion;
   readonly component: SavedComponent;
 }
@@ -21,7 +21,7 @@ export class Versions {
   }
 
   /** Throws PD_NOT_FOUND. */
-  async find(live: LiveSource, number: number): Promise<KeptVersion> {
+  async find(live: LiveSource, number: number): Promise<VersionWithCode> {
     const kept = await this.list(live);
     const version = kept.find((known) => known.number === number);
     const component = version === undefined ? undefined : await this.#store.getComponent(version.componentId);
@@ -36,7 +36,7 @@ export class Versions {
   }
 
   /** Defaults to the version before the current one. Throws PD_NOT_FOUND, and PD_BAD_INPUT for the running version. */
-  async target(live: LiveSource, number: number | undefined): Promise<KeptVersion> {
+  async target(live: LiveSource, number: number | undefined): Promise<VersionWithCode> {
     const { slug, version: current, componentId } = live.source;
     const wanted = number ?? (await this.list(live)).find((known) => known.number < current && known.componentId !== componentId)?.number;
     if (wanted === undefined)

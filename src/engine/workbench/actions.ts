@@ -92,7 +92,7 @@ export async function callAction(
   const { definition } = action.component;
   const memory = definition.props.some(({ kind }) => kind === "db") ? (definition.key ?? action.component.hash) : undefined;
   if (memory !== undefined) await recall(ports, action, memory);
-  const reach = await ports.credentials.reachOf(withDynamicProps(definition.props, dynamicProps), configured);
+  const access = await ports.credentials.reachOf(withDynamicProps(definition.props, dynamicProps), configured);
   const { id, deadlineMs, report, files } = terms ?? {
     id: invocationId(clock.now(), clock.randomText(8)),
     deadlineMs: wanted ?? settings.deadlineMs,
@@ -100,9 +100,9 @@ export async function callAction(
     files: undefined,
   };
   const method = { kind: "action", steps, context, ...(thirdParties === undefined ? {} : { thirdParties }) } as const;
-  const result = await action.unit.call({ id, method, ...reach, dynamicProps, endpoint: "", deadlineMs, files }, report);
+  const result = await action.unit.call({ id, method, ...access, dynamicProps, endpoint: "", deadlineMs, files }, report);
   if (memory !== undefined) await remember(ports, action, { memory, changes: result.stateChanges });
-  return { ...result, secrets: reach.secrets };
+  return { ...result, secrets: access.secrets };
 }
 
 async function recall({ store }: Pick<ActionPorts, "store">, { unit, memory: known }: LoadedAction, memory: string): Promise<void> {

@@ -305,9 +305,9 @@ export class Workbench {
   }
 
   async #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult & { readonly secrets: readonly string[] }> {
-    const reach = await this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
-    const result = await askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: "" });
-    return { ...result, secrets: reach.secrets };
+    const access = await this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
+    const result = await askUnit(this.#ports, unit, { method, ...values, ...access, endpoint: "" });
+    return { ...result, secrets: access.secrets };
   }
 }
 

@@ -6,7 +6,7 @@ import type { CallFiles, UnitEvents } from "../../ports/runner.ts";
 import type { BodyPart, HostQuestion, ToChild, ToHost } from "../channel/protocol.ts";
 import type { SentBody } from "./sent-body.ts";
 
-export interface CallReach {
+export interface CallAccess {
   readonly dataStores: readonly string[];
   readonly files: CallFiles | undefined;
   readonly sentBody?: SentBody | undefined;
@@ -25,12 +25,12 @@ export class Answers {
     this.#send = send;
   }
 
-  /** Errors are thrown in the component. `reach` is undefined when the call has ended. */
-  async answer({ number, request }: Extract<ToHost, { type: "child:ask" }>, reach: CallReach | undefined): Promise<void> {
+  /** Errors are thrown in the component. `access` is undefined when the call has ended. */
+  async answer({ number, request }: Extract<ToHost, { type: "child:ask" }>, access: CallAccess | undefined): Promise<void> {
     const counts = request.operation === "send-body" ? 0 : 1;
     this.#open += counts;
     try {
-      const value = await this.#answerTo(request, reach);
+      const value = await this.#answerTo(request, access);
       this.#send({ type: "host:answer", number, ...(value === undefined ? {} : { value }) });
     } catch (error) {
       this.#send({ type: "host:answer", number, error: messageOf(error) });
@@ -39,17 +39,17 @@ export class Answers {
     }
   }
 
-  async #answerTo(request: HostQuestion, reach: CallReach | undefined): Promise<JsonValue | undefined> {
+  async #answerTo(request: HostQuestion, access: CallAccess | undefined): Promise<JsonValue | undefined> {
     // Body parts do not count, because a slow client must not block data stores.
-    if (request.operation === "send-body") return reach?.sentBody === undefined ? false : takePart(reach.sentBody, request);
+    if (request.operation === "send-body") return access?.sentBody === undefined ? false : takePart(access.sentBody, request);
     if (this.#open > MOST_ASKS) throw new Error(`a component may have ${MOST_ASKS} data store operations in flight`);
-    if (reach === undefined) throw new Error("the call has ended: await data store operations");
+    if (access === undefined) throw new Error("the call has ended: await data store operations");
     if (request.operation === "fetch") return answerOutside(this.#events, request);
     if (isRunFileRequest(request)) {
-      if (reach.files === undefined) throw new Error("this call shares no files with a run");
-      return reach.files.answer(request);
+      if (access.files === undefined) throw new Error("this call shares no files with a run");
+      return access.files.answer(request);
     }
-    if (!reach.dataStores.includes(request.store)) throw new Error(`the component was not given the data store "${request.store}"`);
+    if (!access.dataStores.includes(request.store)) throw new Error(`the component was not given the data store "${request.store}"`);
     return this.#events.ask?.(request);
   }
 }

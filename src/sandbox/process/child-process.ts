@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { Duplex, type Readable, type Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { codeOf, messageOf } from "../../domain/errors.ts";
-import type { ProcessGrant } from "../../domain/source/process-grant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { EnclosedStart, Enclosure, OtherProgram, ProcessEnd } from "../wall/enclosure.ts";
@@ -18,6 +17,7 @@ import { INSPECTOR_FD, INSPECTOR_WORD, InspectorChannel } from "../channel/inspe
 import { removeFolder } from "../../system/home/remove-folder.ts";
 import { readToHost } from "../channel/read-message.ts";
 import { MEMORY_WORD, ONE_TMP_WORD, PROGRAMS_WORD, PROTOCOL, type ToChild, type ToHost } from "../channel/protocol.ts";
+import { type ChildRights, childEnv, nodeFlags, ownFolder } from "./node-flags.ts";
 import { WARM_UP_COMPONENT, WARM_UP_FILE } from "../channel/warm-up-component.ts";
 
 /** Runs an entry that implements the protocol, in place of Node. */
@@ -54,65 +54,12 @@ export interface ChildExit {
   readonly misuse?: string;
 }
 
-/** MB of each half of V8's space for new objects. Measured: with V8's default of 16, a busy component is hardly faster. */
-const YOUNG_MB = 4;
 /** First file descriptor after stdin, stdout, stderr and the channel. */
 const FIRST_FILE = 4;
 /** Modules up to this many characters are written synchronously. */
 const AT_ONCE = 256 * 1024;
 /** The output of a process is read for this long after it has exited. */
 const LAST_WORDS_MS = 1000;
-
-/** Inherited variables. None may hold a secret, or slow the start as NODE_EXTRA_CA_CERTS does. */
-const INHERITED = ["TZ", "LANG", "LC_ALL"];
-/** Set also for processes that may not start programs, because packages read it. */
-const PATH = "/usr/bin:/bin";
-
-/** Returns the only folder that the component may write to. Its code and the link to its packages are outside, because a component that could write there could change packages that others share. */
-function ownFolder(folder: string): string {
-  return join(folder, "own");
-}
-
-/** Returns the server's variables for a process. A snapshot needs the same ones as the processes that start from it. */
-export function inheritedEnv(): Readonly<Record<string, string>> {
-  return Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
-}
-
-/** Returns the flags for every process. A snapshot needs the same ones as the processes that start from it. */
-export function commonFlags({ memoryMb }: Pick<ChildSettings, "memoryMb">): readonly string[] {
-  const known = process.allowedNodeEnvironmentFlags;
-  const hasDatabase = known.has("--no-experimental-sqlite") || known.has("--experimental-sqlite");
-  return ["--no-warnings", ...(hasDatabase ? ["--no-experimental-sqlite"] : []), `--max-old-space-size=${memoryMb}`, `--max-semi-space-size=${YOUNG_MB}`];
-}
-
-export interface ChildRights extends ProcessGrant {
-  /** Lets a debugger attach. */
-  readonly isInspected?: boolean | undefined;
-  /** Path of the start-up snapshot. Omitted for inspected processes and for processes that may start programs, because Node passes its flags on to programs. */
-  readonly snapshot?: string | undefined;
-}
-
-/** Returns Node's permission flags. An inspected process has none, because the permission model disables the inspector; only the enclosure contains it. */
-function permissionFlags(settings: ChildSettings, folder: string, { allowsPrograms, allowsAddons, isInspected }: ChildRights): string[] {
-  if (isInspected === true) return [];
-  const known = process.allowedNodeEnvironmentFlags;
-  const flags = [known.has("--permission") ? "--permission" : "--experimental-permission"];
-  if (known.has("--allow-net")) flags.push("--allow-net");
-  if (allowsPrograms === true) flags.push("--allow-child-process");
-  if ((settings.allowAddons === true || allowsAddons === true) && known.has("--allow-addons")) flags.push("--allow-addons");
-  // Only the wall contains programs that the process starts, so Node may read the same files as they can.
-  const readable = allowsPrograms === true ? ["*"] : [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
-  return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
-}
-
-function nodeFlags(settings: ChildSettings, folder: string, rights: ChildRights): string[] {
-  const { snapshot } = rights;
-  return [
-    ...commonFlags({ memoryMb: rights.memoryMb ?? settings.memoryMb }),
-    ...permissionFlags(settings, folder, rights),
-    ...(snapshot === undefined ? [] : ["--snapshot-blob", snapshot]),
-  ];
-}
 
 async function openDoor({ apiUrl, clock, log }: ChildSettings, folder: string): Promise<NetworkDoor> {
   try {
@@ -177,7 +124,7 @@ export class EndedAtStart extends Error {
   }
 }
 
-interface Around {
+interface ChildStart {
   readonly folder: string;
   readonly rights: ChildRights;
   readonly door: NetworkDoor | undefined;
@@ -217,7 +164,7 @@ export class ChildProcess {
     const door = settings.enclosure.network === "public" ? await openDoor(settings, folder) : undefined;
     const child = await ChildProcess.#spawned(settings, { folder, rights, door });
     try {
-      // A killed server can leave a child that hangs. The next server finds and kills it by this file.
+      // Tells a person which process works in the folder.
       await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
     } catch (error) {
       child.kill();
@@ -228,7 +175,7 @@ export class ChildProcess {
   }
 
   /** Removes the door and the folder when the process cannot be started, as when memory is full. */
-  static async #spawned(settings: ChildSettings, around: Around): Promise<ChildProcess> {
+  static async #spawned(settings: ChildSettings, around: ChildStart): Promise<ChildProcess> {
     try {
       return new ChildProcess(settings, around);
     } catch (error) {
@@ -238,7 +185,7 @@ export class ChildProcess {
     }
   }
 
-  private constructor(settings: ChildSettings, { folder, rights, door }: Around) {
+  private constructor(settings: ChildSettings, { folder, rights, door }: ChildStart) {
     this.folder = folder;
     this.#door = door;
     const [allowsPrograms, isInspected] = [rights.allowsPrograms === true, rights.isInspected === true];
@@ -257,7 +204,7 @@ export class ChildProcess {
     const start = settings.enclosure.enclose({
       program: interpreter,
       words,
-      env: { ...inheritedEnv(), PATH, HOME: own },
+      env: childEnv(own),
       folder,
       ownFolder: own,
       allowsPrograms,

@@ -6,10 +6,10 @@ import { propFacts } from "../../domain/props/declared-props.ts";
 import { secretVariables } from "../../domain/account/secrets.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../../ports/runner.ts";
 import { type PrintedAmount, keepLine } from "./call-log.ts";
-import { Answers, type CallReach } from "./answers.ts";
+import { Answers, type CallAccess } from "./answers.ts";
 import type { ChildExit, ChildProcess, ChildSettings } from "./child-process.ts";
 import { GivenCalls } from "./given-calls.ts";
-import { HeldEmits } from "./held-emits.ts";
+import { EmitBuffer } from "./emit-buffer.ts";
 import { LateLines } from "./late-lines.ts";
 import { Pulse } from "./pulse.ts";
 import { SecretMask } from "./secret-mask.ts";
@@ -30,7 +30,7 @@ interface CallEnd {
   readonly settle: (result: RunResult) => void;
 }
 
-interface CallInFlight extends CallReach {
+interface CallInFlight extends CallAccess {
   readonly logs: LogLine[];
   readonly printed: PrintedAmount;
   readonly deadlineAt: number;
@@ -72,7 +72,7 @@ export class ProcessUnit implements Unit {
   #killReason: string | undefined;
   #lastCall: InvocationId | undefined;
   #exiting: InvocationId | undefined;
-  readonly #held = new HeldEmits();
+  readonly #held = new EmitBuffer();
   readonly #given = new GivenCalls();
   readonly #late: LateLines;
   readonly #pulse: Pulse;

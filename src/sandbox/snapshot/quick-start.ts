@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { messageOf } from "../../domain/errors.ts";
-import { type ChildProcess, type ChildRights, type ChildSettings, commonFlags, EndedAtStart, inheritedEnv } from "../process/child-process.ts";
+import { type ChildProcess, type ChildSettings, EndedAtStart } from "../process/child-process.ts";
+import { type ChildRights, commonFlags, inheritedEnv } from "../process/node-flags.ts";
 import { type Outcome, describeOutcome } from "../../domain/run/invocation.ts";
 import type { CallRequest, UnitCode, UnitEvents } from "../../ports/runner.ts";
 import { ProcessUnit } from "../process/process-unit.ts";

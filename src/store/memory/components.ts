@@ -9,7 +9,7 @@ import type { ComponentStore, StoredBaggage } from "../../ports/stores/component
 import type { Timer } from "../../ports/stores/timer-store.ts";
 import type { StepComponent, WorkflowStore } from "../../ports/stores/workflow-store.ts";
 import type { SecretStore } from "../../ports/stores/secret-store.ts";
-import { type KeptSource, type Shelves, change } from "./shelves.ts";
+import { type MemorySource, type Shelves, change } from "./shelves.ts";
 
 export function memoryComponents(
   shelves: Shelves,
@@ -80,7 +80,7 @@ function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
       claimSlug(shelves, source);
       save(shelves, component);
       saveSteps(shelves, component.id, steps);
-      sources.set(source.id, keptSource(source, baggage));
+      sources.set(source.id, memorySource(source, baggage));
       noteVersion(shelves, source, component);
     },
     async finishDeploy(id, timers) {
@@ -144,7 +144,7 @@ function memorySources(
   shelves: Shelves,
 ): Pick<ComponentStore, SourceVerbs> & Pick<SecretStore, "listSourceSecrets" | "sampleSourceSecrets"> & Pick<WorkflowStore, "listWorkflows"> {
   const { components, sources } = shelves;
-  const stored = ({ source }: KeptSource): StoredSource => {
+  const stored = ({ source }: MemorySource): StoredSource => {
     const component = components.get(source.componentId);
     if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot read ${source.slug}: its code ${source.componentId} no longer exists`);
     return StoredSource.of(source, component);
@@ -181,7 +181,7 @@ function memorySources(
   };
 }
 
-function keptSource(source: DeployedComponent, { state = {}, cache = {}, events }: StoredBaggage = { events: [] }): KeptSource {
+function memorySource(source: DeployedComponent, { state = {}, cache = {}, events }: StoredBaggage = { events: [] }): MemorySource {
   return {
     source,
     versions: [],

@@ -3,7 +3,7 @@ import { type DeployedId, type ListenerId, isWebhookId, numberOfDelivery } from 
 import { type Published, messagesOf } from "../../domain/delivery/message.ts";
 import { emitterKey, keysReaching, reaches } from "../../domain/delivery/subscription.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/stores/delivery-store.ts";
-import type { KeptDelivery, Shelves } from "./shelves.ts";
+import type { MemoryDelivery, Shelves } from "./shelves.ts";
 
 /** Returns listeners with a delivery due now. */
 export function publish(shelves: Shelves, published: Published): readonly ListenerId[] {
@@ -39,7 +39,7 @@ export function miss({ deliveries }: Shelves, listenerId: string): void {
   for (const kept of deliveries) if (kept.delivery.listenerId === listenerId && kept.delivery.state === "pending") settle(kept, "missed");
 }
 
-function settle(kept: KeptDelivery, state: DeliveryState): void {
+function settle(kept: MemoryDelivery, state: DeliveryState): void {
   const { nextAt: _settled, ...delivery } = kept.delivery;
   kept.delivery = { ...delivery, state };
 }
@@ -76,7 +76,7 @@ function inTurn(one: Pick<Delivery, "id" | "nextAt">, other: Pick<Delivery, "id"
 export function memoryDeliveries(shelves: Shelves): DeliveryStore {
   const of = (listenerId: ListenerId): Delivery[] =>
     shelves.deliveries.filter(({ delivery }) => delivery.listenerId === listenerId).map(({ delivery }) => delivery);
-  const find = (id: string): KeptDelivery | undefined => shelves.deliveries.find(({ delivery }) => delivery.id === id);
+  const find = (id: string): MemoryDelivery | undefined => shelves.deliveries.find(({ delivery }) => delivery.id === id);
   const pending = (listenerId: ListenerId): Delivery[] => of(listenerId).filter(({ state }) => state === "pending");
   return {
     listBusyListeners: async () => [

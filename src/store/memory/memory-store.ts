@@ -14,7 +14,7 @@ import type { TimerInstant, TimerStore } from "../../ports/stores/timer-store.ts
 import { memoryComponents } from "./components.ts";
 import { memoryDeliveries, miss } from "./deliveries.ts";
 import { memoryRuns } from "./runs.ts";
-import type { KeptSource, Shelves } from "./shelves.ts";
+import type { MemorySource, Shelves } from "./shelves.ts";
 import { memoryWorkflows } from "./workflows.ts";
 
 /** Stores that share shelves act as several hosts. */
@@ -58,7 +58,7 @@ function memoryUsage(shelves: Shelves): Pick<Store, "backlog" | "usage"> {
 
 function memoryTimers(shelves: Shelves): TimerStore {
   const isSame = (a: TimerInstant, b: TimerInstant): boolean => a.prop === b.prop && a.plannedAt === b.plannedAt;
-  const known = (kept: KeptSource, instant: TimerInstant): TimerInstant | undefined => kept.instants.find((one) => isSame(one, instant));
+  const known = (kept: MemorySource, instant: TimerInstant): TimerInstant | undefined => kept.instants.find((one) => isSame(one, instant));
   return {
     listTimers: async (of) => shelves.of(of).flatMap(({ timers }) => timers),
     listUnreadableTimers: async () => [],

@@ -7,7 +7,7 @@ import type { EventStore } from "../../ports/stores/event-store.ts";
 import type { PostponedStore } from "../../ports/stores/postponed-store.ts";
 import type { Addendum, Committed, RunStore } from "../../ports/stores/run-store.ts";
 import { publish, received } from "./deliveries.ts";
-import { type KeptSource, type Shelves, change, stateOf } from "./shelves.ts";
+import { type MemorySource, type Shelves, change, stateOf } from "./shelves.ts";
 import { writeStep } from "./workflows.ts";
 
 const BATCH = 200;
@@ -218,7 +218,7 @@ function memoryPostponed(shelves: Shelves): PostponedStore {
   };
 }
 
-function owned({ sources }: Shelves, id: DeployedId, fence: number): KeptSource {
+function owned({ sources }: Shelves, id: DeployedId, fence: number): MemorySource {
   const kept = sources.get(id);
   if (kept === undefined || kept.fence !== fence) throw stale(id);
   return kept;
@@ -228,7 +228,7 @@ function stale(id: DeployedId): PdError {
   return new PdError("PD_NOT_STORED", `Cannot store a run of ${id}: it no longer exists, or another process owns it`);
 }
 
-function addEvents(kept: KeptSource, events: NewEvents, { invocationId, at }: Origin): readonly Event[] {
+function addEvents(kept: MemorySource, events: NewEvents, { invocationId, at }: Origin): readonly Event[] {
   const stored = Array.from(events, (event): Event => {
     const seq = ++kept.lastSeq;
     return { ...event, seq, storedAt: at, invocationId, id: eventId(at, seq) };

@@ -18,7 +18,7 @@ import type { Identity } from "../../ports/stores/subscription-store.ts";
 import type { Timer, TimerInstant } from "../../ports/stores/timer-store.ts";
 import type { StepComponent } from "../../ports/stores/workflow-store.ts";
 
-export interface KeptSource {
+export interface MemorySource {
   source: DeployedComponent;
   /** Newest first. */
   versions: readonly SourceVersion[];
@@ -33,25 +33,25 @@ export interface KeptSource {
   instants: TimerInstant[];
 }
 
-export interface KeptInvocation {
+export interface MemoryInvocation {
   invocation: Invocation;
   readonly logs: LogLine[];
 }
 
-export interface KeptDelivery {
+export interface MemoryDelivery {
   delivery: Delivery;
   readonly attempts: Attempt[];
 }
 
 /** Steps are in the order they were last noted. */
-export interface KeptRun {
+export interface MemoryRun {
   run: WorkflowRun;
   readonly steps: Map<string, StepRecord>;
   /** Recorded exchanges, by path of the step. */
   recordings?: Map<string, string>;
 }
 
-export interface KeptDataStore {
+export interface MemoryDataStore {
   readonly createdAt: number;
   readonly values: Map<string, DataStoreValue>;
 }
@@ -59,20 +59,20 @@ export interface KeptDataStore {
 /** In order of creation. Every write is synchronous. */
 export class Shelves {
   readonly components = new Map<string, SavedComponent>();
-  readonly sources = new Map<string, KeptSource>();
-  readonly invocations = new Map<InvocationId, KeptInvocation>();
+  readonly sources = new Map<string, MemorySource>();
+  readonly invocations = new Map<InvocationId, MemoryInvocation>();
   /** Code of a workflow → code of its steps. */
   readonly steps = new Map<SavedId, readonly StepComponent[]>();
-  readonly runs = new Map<RunId, KeptRun>();
+  readonly runs = new Map<RunId, MemoryRun>();
   pending = new Map<InvocationId, PendingRequest>();
   postponed: PostponedEvent[] = [];
   readonly webhooks = new Map<string, Webhook>();
   subscriptions: Subscription[] = [];
   autoSubscriptions: AutoSubscription[] = [];
-  deliveries: KeptDelivery[] = [];
+  deliveries: MemoryDelivery[] = [];
   readonly accounts = new Map<string, Account>();
   registries: Registry[] = [{ name: "pipedream", kind: "npm", location: "@pipedream" }];
-  readonly dataStores = new Map<string, KeptDataStore>();
+  readonly dataStores = new Map<string, MemoryDataStore>();
   readonly actionState = new Map<string, Map<string, string>>();
   keys: ApiKey[] = [];
   readonly identity: Identity;
@@ -87,11 +87,11 @@ export class Shelves {
   }
 
   /** Undefined also while a source is being deployed. */
-  shown(idOrSlug: string): KeptSource | undefined {
+  shown(idOrSlug: string): MemorySource | undefined {
     return [...this.sources.values()].find(({ source, isReady }) => isReady && (source.id === idOrSlug || source.slug === idOrSlug));
   }
 
-  of(ids: readonly DeployedId[]): readonly KeptSource[] {
+  of(ids: readonly DeployedId[]): readonly MemorySource[] {
     return ids.flatMap((id) => this.sources.get(id) ?? []);
   }
 }

@@ -4,7 +4,7 @@ import { type RunState, type StepRecord, type WorkflowRun, afterWait, hasEnded }
 import type { Store } from "../../ports/stores/store.ts";
 import type { StepCommit, WaitingStep, WorkflowStore } from "../../ports/stores/workflow-store.ts";
 import { received } from "./deliveries.ts";
-import type { KeptRun, Shelves } from "./shelves.ts";
+import type { MemoryRun, Shelves } from "./shelves.ts";
 
 const STEP = 100;
 
@@ -16,20 +16,20 @@ export function writeStep({ runs }: Shelves, { run, record, recording }: StepCom
   noteRun(kept, run);
 }
 
-function noteRun(kept: KeptRun, { state: said, endedAt, failure, reason, wakes }: WorkflowRun): void {
+function noteRun(kept: MemoryRun, { state: said, endedAt, failure, reason, wakes }: WorkflowRun): void {
   const state = said === "waiting" && wakes !== kept.run.wakes ? "running" : said;
   const ended = { ...(endedAt === undefined ? {} : { endedAt }), ...(failure === undefined ? {} : { failure }), ...(reason === undefined ? {} : { reason }) };
   if (!hasEnded(kept.run)) kept.run = { ...kept.run, state, ...ended };
 }
 
-function note({ steps }: KeptRun, record: StepRecord): void {
+function note({ steps }: MemoryRun, record: StepRecord): void {
   steps.delete(record.path);
   steps.set(record.path, record);
 }
 
 export function memoryWorkflows(shelves: Shelves): Omit<WorkflowStore, "listWorkflows"> & Pick<Store, "pruneRuns"> {
   const { runs, sources } = shelves;
-  const own = (workflowId: string): KeptRun[] => [...runs.values()].filter(({ run }) => run.workflowId === workflowId);
+  const own = (workflowId: string): MemoryRun[] => [...runs.values()].filter(({ run }) => run.workflowId === workflowId);
   return {
     stepComponents: async (code) => shelves.steps.get(code) ?? [],
     async beginRun(run, records) {
@@ -81,7 +81,7 @@ export function memoryWorkflows(shelves: Shelves): Omit<WorkflowStore, "listWork
 
 type RunReads = "getRun" | "listRuns" | "countRuns" | "countBegun" | "stepRecords" | "listRunsAtWork" | "findWaiting" | "nextWaitEnd" | "listWaitsOver";
 
-function memoryRunReads({ runs }: Shelves, own: (workflowId: string) => KeptRun[]): Pick<WorkflowStore, RunReads> {
+function memoryRunReads({ runs }: Shelves, own: (workflowId: string) => MemoryRun[]): Pick<WorkflowStore, RunReads> {
   const waiting = (): (WaitingStep & { readonly until: number; readonly token: string })[] =>
     [...runs.values()].flatMap(({ run: { id: runId, workflowId, ...rest }, steps }) =>
       hasEnded(rest)

@@ -21,9 +21,9 @@ import { secretReads } from "./tables/secrets.ts";
 import { subscriptionReads } from "./tables/subscriptions.ts";
 import { timerReads } from "./tables/timers.ts";
 import { readableRows } from "./rows/readable-rows.ts";
-import { StoredCommit, travellingAddendum, travellingAttempt, travellingRun } from "./rows/travelling.ts";
+import { StoredCommit, addendumMessage, attemptMessage, runMessage } from "./rows/run-message.ts";
 import { stepRecordOf, workflowRunOf } from "./rows/rows.ts";
-import { travellingBegin, travellingChange, travellingRecord } from "./rows/travelling-steps.ts";
+import { beginMessage, runChangeMessage, recordMessage } from "./rows/step-message.ts";
 import { backlogReads } from "./file/usage.ts";
 import { watchDamage } from "./file/watch-damage.ts";
 import { workflowReads } from "./tables/workflow-reads.ts";
@@ -52,11 +52,11 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
     commit(run) {
-      const travelling = travellingRun(run);
+      const travelling = runMessage(run);
       return writer.write("commit", travelling).then((answer) => new StoredCommit(answer, run.events, travelling));
     },
     async append(addendum) {
-      const travelling = travellingAddendum(addendum);
+      const travelling = addendumMessage(addendum);
       return new StoredCommit(await writer.write("append", travelling), addendum.events, travelling);
     },
     storePending: (request) => writer.write("storePending", request),
@@ -155,7 +155,7 @@ function listenerVerbs(writer: WriterClient) {
     saveSubscription: (subscription) => writer.write("saveSubscription", subscription),
     deleteSubscription: (which) => writer.write("deleteSubscription", which),
     saveAutoSubscription: (subscription) => writer.write("saveAutoSubscription", subscription),
-    recordAttempts: (records) => writer.writeSoon("recordAttempts", records.map(travellingAttempt)),
+    recordAttempts: (records) => writer.writeSoon("recordAttempts", records.map(attemptMessage)),
     retryDelivery: (id, now) => writer.write("retryDelivery", id, now),
     retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
   } satisfies Partial<Store>;
@@ -164,15 +164,15 @@ function listenerVerbs(writer: WriterClient) {
 function workflowVerbs(writer: WriterClient) {
   return {
     async beginRun(run, records) {
-      const before = await writer.write("beginRun", travellingBegin(run, records));
+      const before = await writer.write("beginRun", beginMessage(run, records));
       return before === undefined ? run : workflowRunOf(before);
     },
-    noteBegun: (runId, record) => writer.write("noteBegun", runId, travellingRecord(record)),
+    noteBegun: (runId, record) => writer.write("noteBegun", runId, recordMessage(record)),
     async endWait(step, request) {
       const after = await writer.write("endWait", step, request);
       return after === undefined ? undefined : stepRecordOf({ record: after.record });
     },
-    noteRun: (run) => writer.write("noteRun", travellingChange(run)),
+    noteRun: (run) => writer.write("noteRun", runChangeMessage(run)),
     cancelRun: (id, at, reason) => writer.write("cancelRun", id, at, reason),
     dropRecordings: () => writer.write("dropRecordings"),
     pruneRuns: (workflowId, retention, now) => writer.write("pruneRuns", workflowId, retention, now),

@@ -4,7 +4,7 @@ import type { Account } from "../types.ts";
 const KEPT = "headwater-oauth";
 const CONNECTED = "headwater-connected";
 
-interface Kept {
+interface PendingReturn {
   readonly flow: string;
   /** `null` when the flow has none. */
   readonly state: string | null;
@@ -24,7 +24,7 @@ export async function beginOAuth(client: Client, params: Parameters<Client["acco
   if (step.url === undefined || step.flow_id === undefined) throw new Error("The provider does not require a sign-in");
   const url = new URL(step.url);
   if (url.protocol !== "https:" && url.protocol !== "http:") throw new Error(`Cannot open ${step.url}: not an http or https address`);
-  const kept: Kept = { flow: step.flow_id, state: url.searchParams.get("state"), from: here(), ...(field === undefined ? {} : { field }) };
+  const kept: PendingReturn = { flow: step.flow_id, state: url.searchParams.get("state"), from: here(), ...(field === undefined ? {} : { field }) };
   sessionStorage.setItem(KEPT, JSON.stringify(kept));
   location.assign(url.href);
 }
@@ -32,7 +32,7 @@ export async function beginOAuth(client: Client, params: Parameters<Client["acco
 /** Throws errors of the server or the provider. */
 export async function finishOAuth(client: Client): Promise<{ account: Account | undefined; from: string }> {
   const text = sessionStorage.getItem(KEPT);
-  const { flow, state, from, field }: Partial<Kept> = JSON.parse(text ?? "{}");
+  const { flow, state, from, field }: Partial<PendingReturn> = JSON.parse(text ?? "{}");
   // Any site can link here. The state identifies a flow of this tab.
   if (flow === undefined || from === undefined || new URLSearchParams(location.search).get("state") !== state)
     throw new Error("This address does not belong to a sign-in from this window");

@@ -7,7 +7,7 @@ import { type CliContext, connect } from "../../context.ts";
 import { findDeployed } from "../../deployed.ts";
 import { exportProject } from "../../project/export-project.ts";
 import { PROJECT_FILE } from "../../project/read-project.ts";
-import { lookAround } from "../../project/step.ts";
+import { readContext } from "../../project/step.ts";
 import { printJson, printLine, printNote } from "../../reporter.ts";
 import { isThere } from "../../../system/home/is-there.ts";
 
@@ -20,9 +20,9 @@ export interface ExportFlags {
 export async function exportFolder(cli: CliContext, names: readonly string[], flags: ExportFlags): Promise<number> {
   const client = await connect(cli);
   const folder = resolve(flags.into);
-  const around = await lookAround(client, folder);
+  const context = await readContext(client, folder);
   const wanted = new Set(await Promise.all(names.map(async (name) => (await findDeployed(client, name)).record.id)));
-  const { project, files, variables, warnings } = await exportProject(around, ({ id }) => names.length === 0 || wanted.has(id));
+  const { project, files, variables, warnings } = await exportProject(context, ({ id }) => names.length === 0 || wanted.has(id));
   const all = { [PROJECT_FILE]: stringify(project, { lineWidth: 0 }), ...files };
   const paths = Object.entries(all).map(([path, text]): [string, string] => [inside(folder, path), text]);
   const others = flags.force === true ? [] : await differing(paths);

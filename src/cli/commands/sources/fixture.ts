@@ -88,7 +88,7 @@ interface Given {
   accounts?: Record<string, Record<string, string>>;
 }
 
-type Kept = { readonly events: JsonValue[] } | { readonly throws: string };
+type TriedRun = { readonly events: JsonValue[] } | { readonly throws: string };
 
 async function invocationOf(client: Client, first: string, event: string | undefined): Promise<InvocationRecord> {
   if (event === undefined) return client.invocations.get(first);
@@ -169,7 +169,7 @@ async function recordOnce(cli: CliContext, client: Client, { path, given, source
 }
 
 /** Runs the component as the test will. */
-async function tried(path: string, given: Given, recordingFile: string): Promise<Kept> {
+async function tried(path: string, given: Given, recordingFile: string): Promise<TriedRun> {
   const source = await load(path, { ...given, ...(existsSync(recordingFile) ? { http: recording(recordingFile) } : {}), place: "sandbox" });
   try {
     const { kept, calls } = await source.run(inputFor(given));
@@ -249,7 +249,7 @@ function unlessGone(error: unknown): undefined {
 interface Told {
   readonly files: Files;
   readonly invocation: InvocationRecord;
-  readonly kept: Kept;
+  readonly kept: TriedRun;
   readonly standIns: readonly string[];
 }
 

@@ -46,8 +46,8 @@ export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger:
   const { clock, credentials, settings, signal, store } = ports;
   const { source, definition, component } = await steady(live);
   const [state, cache] = await Promise.all([store.readState(source.id), store.readCache(source.id)]);
-  const reach = await credentials.reachOrRefusal(definition.props, source.configured);
-  if (reach instanceof PdError) return rehearsalOf(refusedRun(reach), { version: source.version, state, cache, strategy: undefined, durationMs: 0 });
+  const access = await credentials.accessOrRefusal(definition.props, source.configured);
+  if (access instanceof PdError) return rehearsalOf(refusedRun(access), { version: source.version, state, cache, strategy: undefined, durationMs: 0 });
   let response: HttpResponse | BadResponse | undefined;
   let unit: Unit | undefined;
   const ended = new AbortController();
@@ -66,7 +66,7 @@ export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger:
       {
         id: invocationId(startedAt, clock.randomText(8)),
         method: { kind: "run", trigger },
-        ...reach,
+        ...access,
         dynamicProps: source.dynamicProps,
         endpoint: live.endpoint,
         deadlineMs: settings.deadlineMs,

@@ -74,8 +74,8 @@ export class SourceQuestions {
 
   /** The unit comes last, because it may retire while accounts are fetched. */
   async #ask({ unit, definition }: { unit: Unit | undefined; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
-    const reach = await this.#ports.credentials.reachOf(withDynamicProps(definition.props, values.dynamicProps), values.configured);
-    const question = { method, ...values, ...reach, endpoint: this.#asked.endpoint };
+    const access = await this.#ports.credentials.reachOf(withDynamicProps(definition.props, values.dynamicProps), values.configured);
+    const question = { method, ...values, ...access, endpoint: this.#asked.endpoint };
     return unit === undefined ? this.#asked.withUnit((current) => askUnit(this.#ports, current, question)) : askUnit(this.#ports, unit, question);
   }
 }

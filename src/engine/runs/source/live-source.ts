@@ -11,9 +11,9 @@ import type { DebugLink } from "../../../ports/debugger.ts";
 import type { CallReport, LatePart, Unit } from "../../../ports/runner.ts";
 import type { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitRun } from "../commits/commit-run.ts";
-import { type Reach, reachWithoutAccounts, refusedRun } from "../../accounts/credentials.ts";
+import { type Access, accessWithoutAccounts, refusedRun } from "../../accounts/credentials.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
-import { withoutState } from "./kept-state.ts";
+import { withoutState } from "./state-limits.ts";
 import type { LiveState } from "./live-state.ts";
 import { NO_LOAD, RunningSource, type UpdateHold } from "./running-source.ts";
 import { Version } from "./version.ts";
@@ -46,7 +46,7 @@ interface Warm {
 
 interface Ready {
   readonly source: DeployedComponent;
-  readonly reach: Reach | PdError;
+  readonly access: Access | PdError;
   readonly warm: Warm;
 }
 
@@ -64,7 +64,7 @@ export class LiveSource {
   /** Created on first use: a server may have thousands of sources that are never called. */
   #running: RunningSource | undefined;
   /** What calls of this record may use, when that does not depend on accounts. */
-  #reach: Reach | undefined;
+  #access: Access | undefined;
   #isStored: boolean;
   #isStopping = false;
   #killed: AbortController | undefined;
@@ -240,7 +240,7 @@ export class LiveSource {
 
   #use(record: StoredSource): void {
     this.#record = record;
-    this.#reach = undefined;
+    this.#access = undefined;
   }
 
   /** Loads the same packages in a spare process, so that the next version starts faster. */
@@ -295,23 +295,23 @@ export class LiveSource {
     const { owned } = this.#parts.state;
     if (version === undefined || unit === undefined || owned === undefined) return undefined;
     const { source } = this;
-    this.#reach ??= reachWithoutAccounts(this.definition.props, source.configured);
-    return this.#reach === undefined ? undefined : { source, reach: this.#reach, warm: { version, unit, owned } };
+    this.#access ??= accessWithoutAccounts(this.definition.props, source.configured);
+    return this.#access === undefined ? undefined : { source, access: this.#access, warm: { version, unit, owned } };
   }
 
   /** Repeats when the source changes while its accounts are fetched. Takes the unit last, because a unit may retire in between. */
   async #ready(): Promise<Ready> {
     for (;;) {
       const { source } = this;
-      const reach = await this.#ports.credentials.reachOrRefusal(this.definition.props, source.configured);
+      const access = await this.#ports.credentials.accessOrRefusal(this.definition.props, source.configured);
       const warm = await this.#warm();
-      if (this.source === source) return { source, reach, warm };
+      if (this.source === source) return { source, access, warm };
     }
   }
 
   async #call(method: Method, trigger: Trigger, { options, tries, notes }: Try): Promise<Tried> {
     const { clock, feed, settings } = this.#ports;
-    const { source, reach, warm } = this.#readyNow ?? (await this.#ready());
+    const { source, access, warm } = this.#readyNow ?? (await this.#ready());
     const { version, unit, owned } = warm;
     const id = options.id ?? invocationId(clock.now(), clock.randomText(8));
     const startedAt = clock.now();
@@ -330,17 +330,17 @@ export class LiveSource {
     const { dynamicProps } = source;
     const { deadlineMs } = settings;
     const told =
-      reach instanceof PdError
-        ? refusedRun(reach)
+      access instanceof PdError
+        ? refusedRun(access)
         : await unit.call(
             {
               id,
               method,
               triggerText,
-              configured: reach.configured,
+              configured: access.configured,
               dynamicProps,
-              secrets: reach.secrets,
-              dataStores: reach.dataStores,
+              secrets: access.secrets,
+              dataStores: access.dataStores,
               endpoint: this.endpoint,
               deadlineMs,
             },

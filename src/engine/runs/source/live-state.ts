@@ -6,7 +6,7 @@ import type { Trigger } from "../../../domain/run/trigger.ts";
 import type { CarriedState } from "../../../ports/stores/component-store.ts";
 import type { LatePart, Unit } from "../../../ports/runner.ts";
 import { type CommitPorts, commitLate } from "../commits/commit-run.ts";
-import { stateTooLarge, withoutLost } from "./kept-state.ts";
+import { stateTooLarge, withoutLost } from "./state-limits.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { SourceUnits } from "./source-units.ts";
 import { type Owned, StateOwnership } from "./state-ownership.ts";

@@ -113,8 +113,8 @@ function askBlank(ports: StepPorts, surroundings: StepSurroundings, { method, va
 
 function askOf(ports: StepPorts, { unit, component }: LoadedAction, deadlineMs: number): Ask {
   return async (method, values) => {
-    const reach = await ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
-    return askUnit({ clock: ports.clock, settings: { deadlineMs } }, unit, { method, ...values, ...reach, endpoint: "" });
+    const access = await ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
+    return askUnit({ clock: ports.clock, settings: { deadlineMs } }, unit, { method, ...values, ...access, endpoint: "" });
   };
 }
 

@@ -31,7 +31,7 @@ export interface RehearsedRun {
 
 type RepeatPorts = WorkflowPorts & RehearsalPorts & { readonly store: WorkflowPorts["store"] & RehearsalPorts["store"] };
 
-interface Around {
+interface RunLookup {
   /** Throws PD_WORKFLOW_NOT_FOUND. */
   workflowOf(run: WorkflowRun): LiveWorkflow;
   inTurn<Value>(live: LiveWorkflow, change: () => Promise<Value>): Promise<Value>;
@@ -39,16 +39,16 @@ interface Around {
 
 export class Repeats {
   readonly #ports: RepeatPorts;
-  readonly #around: Around;
+  readonly #lookup: RunLookup;
 
-  constructor(ports: RepeatPorts, around: Around) {
+  constructor(ports: RepeatPorts, lookup: RunLookup) {
     this.#ports = ports;
-    this.#around = around;
+    this.#lookup = lookup;
   }
 
   /** Uses the current files, and the results of the steps before `from`. Throws PD_BAD_INPUT, PD_CONFLICT. */
   async rerun(run: WorkflowRun, { from: wanted, isFromChanged = false }: RerunWishes): Promise<WorkflowRun> {
-    const live = this.#around.workflowOf(run);
+    const live = this.#lookup.workflowOf(run);
     const plan = await live.plan();
     const { workflow } = plan;
     if (!hasEnded(run)) {
@@ -75,7 +75,7 @@ export class Repeats {
   async rerunAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly WorkflowRun[]> {
     checkBulk(states, from);
     // Two commands must not rerun the same run.
-    return this.#around.inTurn(live, async () => {
+    return this.#lookup.inTurn(live, async () => {
       const found = await this.#ports.store.listRuns(live.id, { limit: MOST_IN_BULK, states, since, isLatest: true });
       const begun: WorkflowRun[] = [];
       for (const run of found.toReversed()) begun.push(await this.rerun(run, { from }));

@@ -1,7 +1,7 @@
 import type { OAuthParams, OAuthStepRecord } from "../../../api/accounts.ts";
 import { api } from "../../../api/api.ts";
 import { PdError } from "../../../domain/errors.ts";
-import { knownApp } from "../../../domain/account/known-app.ts";
+import { catalogApp } from "../../../domain/account/app-catalog.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { OAuthStep } from "../../../engine/accounts/oauth-flows.ts";
 import { type OAuthRequest, lentBy, requestAgain } from "../../../engine/accounts/oauth-request.ts";
@@ -30,7 +30,7 @@ async function requestOf(engine: Engine, params: OAuthParams): Promise<OAuthRequ
     const { oauth } = account;
     if (oauth === undefined)
       throw new PdError("PD_BAD_INPUT", `Cannot connect "${known}" by OAuth again: its credentials were given`, { fix: `pd accounts update ${known}` });
-    const again = requestAgain({ ...account, oauth }, await knownApp(account.app));
+    const again = requestAgain({ ...account, oauth }, await catalogApp(account.app));
     return {
       ...again,
       addresses: { ...again.addresses, ...addresses },
@@ -44,7 +44,8 @@ async function requestOf(engine: Engine, params: OAuthParams): Promise<OAuthRequ
   const isAnother = clientId !== undefined || clientSecret !== undefined || Object.keys(addresses).length > 0;
   if (lender !== undefined && isAnother)
     throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: client_of sets the client and its addresses, and others are given too");
-  const lent = lender === undefined || app === undefined ? undefined : lentBy(await engine.accounts.find(lender), { app, fields, known: await knownApp(app) });
+  const lent =
+    lender === undefined || app === undefined ? undefined : lentBy(await engine.accounts.find(lender), { app, fields, known: await catalogApp(app) });
   const id = clientId ?? lent?.clientId;
   const secret = clientSecret ?? lent?.clientSecret;
   if (app === undefined || id === undefined)

@@ -15,7 +15,7 @@ interface AgentDoor {
 
 /** `?actions=slack-send-message,github-*&account=slack=team&steer=true` selects the tools. */
 export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void {
-  const kept = new Map<string, KeptTools>();
+  const kept = new Map<string, ToolsOfKey>();
   app.all("/mcp", async (context) => {
     const { key } = callerOf(context);
     const { OfferedTools: Tools, answerAgent } = await import("../../../mcp/http-door.ts");
@@ -34,7 +34,7 @@ export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void
 }
 
 /** Kept between requests: reading the declarations of actions runs them. */
-interface KeptTools {
+interface ToolsOfKey {
   readonly key: string;
   readonly tools: OfferedTools;
   readonly until: number;

@@ -4,7 +4,7 @@ import type { DeployedId, InvocationId } from "../../../domain/ids.ts";
 import type { Bound, Database, Statement } from "../../../database/driver.ts";
 import { row } from "./rows.ts";
 import { stagedEvents } from "./staged-events.ts";
-import { EVENT_COLUMNS, type Travelling, storedEvents } from "./travelling.ts";
+import { EVENT_COLUMNS, type FencedMessage, storedEvents } from "./run-message.ts";
 
 const ADVANCE = "update source_progress set last_seq = last_seq + ? where source_id = ? returning last_seq";
 export const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
@@ -16,7 +16,7 @@ const INSERT_TOGETHER = `insert into events (source_id, seq, stored_at, channel,
   from (select ? as source_id, ? as first, ? as stored_at, ? as invocation_id)
   cross join (values ${Array.from({ length: TOGETHER }, (_, place) => `(${place}, ?, ?, ?, ?, ?)`).join(", ")})`;
 
-export type RunEventWriter = (told: Travelling, columns: readonly Bound[], firstSeq: number) => void;
+export type RunEventWriter = (told: FencedMessage, columns: readonly Bound[], firstSeq: number) => void;
 
 export function runEventWriter(db: Database): RunEventWriter {
   const insert = db.prepare(INSERT_EVENT);

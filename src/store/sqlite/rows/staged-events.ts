@@ -6,7 +6,7 @@ import type { Database } from "../../../database/driver.ts";
 import { PdError } from "../../../domain/errors.ts";
 import type { DeployedId } from "../../../domain/ids.ts";
 import { row, rows, sourceIdOf } from "./rows.ts";
-import type { Travelling } from "./travelling.ts";
+import type { FencedMessage } from "./run-message.ts";
 
 export const NEWEST = "(select last_seq from source_progress where source_id = ?)";
 /** Committed. The source's id is bound twice. */
@@ -15,12 +15,12 @@ export const OF_SOURCE = `events where source_id = ? and seq <= ${NEWEST}`;
 export const DELIVERY_COUNTS = "not exists (select 1 from staged_events where source_id = deliveries.emitter_id and first_delivery <= deliveries.seq)";
 
 export interface StagedEvents {
-  begin(told: Travelling): void;
+  begin(told: FencedMessage): void;
   /** Throws PD_NOT_STORED when another host has opened the source. */
-  goOn(told: Travelling): void;
+  goOn(told: FencedMessage): void;
   /** Makes the events count. Throws as `goOn`. */
-  end(told: Travelling): void;
-  giveUp(told: Travelling): void;
+  end(told: FencedMessage): void;
+  giveUp(told: FencedMessage): void;
   /** Call before other events of the source get numbers. */
   drop(sourceId: DeployedId): void;
   /** Sources with leftovers of an earlier process. */

@@ -8,7 +8,7 @@ import type { Timer } from "../../../ports/stores/timer-store.ts";
 import type { StepComponent } from "../../../ports/stores/workflow-store.ts";
 import type { Database, ListStatement } from "../../../database/driver.ts";
 import { INSERT_EVENT } from "../rows/event-writer.ts";
-import { formerDropper, idsOf, unusedDropper, versionNoter } from "../rows/kept-code.ts";
+import { formerDropper, idsOf, unusedDropper, versionNoter } from "../rows/code-retention.ts";
 import { type ReadRows, readRow } from "../rows/readable-rows.ts";
 import { type Row, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "../rows/rows.ts";
 import {

@@ -7,10 +7,10 @@ import type { Database } from "../../../database/driver.ts";
 import type { ReadRows } from "../rows/readable-rows.ts";
 import { attemptOf, deliveryOf, json, listenerOf, row, rows, stateCount } from "../rows/rows.ts";
 import { DELIVERY_COUNTS } from "../rows/staged-events.ts";
-import type { TravellingAttempt } from "../rows/travelling.ts";
+import type { AttemptMessage } from "../rows/run-message.ts";
 
 export interface AttemptWrites {
-  recordAttempts(records: readonly TravellingAttempt[]): readonly boolean[];
+  recordAttempts(records: readonly AttemptMessage[]): readonly boolean[];
 }
 
 export interface DeliveryWrites {
@@ -107,7 +107,7 @@ export function attemptWrites(db: Database, publisher: Pick<Publisher, "forget">
   const setFailing = db.prepare("update webhooks set failing_since = ? where id = ?");
   const deactivate = db.prepare("update webhooks set active = 0, failing_since = ?, inactive_reason = ?, updated_at = ? where id = ? and active = 1");
   const miss = db.prepare(MISS);
-  const noteHealth = ({ listenerId, at, verdict, result }: TravellingAttempt): void => {
+  const noteHealth = ({ listenerId, at, verdict, result }: AttemptMessage): void => {
     const found = isWebhookId(listenerId) ? row(failingSince.get(listenerId)) : undefined;
     const since = found?.["failing_since"];
     if (found === undefined || (verdict === "delivered" && since === null)) return;
@@ -118,9 +118,9 @@ export function attemptWrites(db: Database, publisher: Pick<Publisher, "forget">
     miss.run(listenerId);
     publisher.forget();
   };
-  const write = ({ seq, attemptCount, takenAt, verdict, retryAt }: TravellingAttempt): number =>
+  const write = ({ seq, attemptCount, takenAt, verdict, retryAt }: AttemptMessage): number =>
     (verdict === "delivered" ? delivered.run(seq, attemptCount) : notDelivered.run({ seq, attemptCount, takenAt, at: retryAt })).changes;
-  const recordAttempt = (record: TravellingAttempt): boolean => {
+  const recordAttempt = (record: AttemptMessage): boolean => {
     if (write(record) === 0) return false;
     insertAttempt.run(record.seq, record.at, record.durationMs, record.result);
     noteHealth(record);

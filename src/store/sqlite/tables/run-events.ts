@@ -5,7 +5,7 @@ import { runEventWriter } from "../rows/event-writer.ts";
 import { postponer } from "./postponed.ts";
 import { json } from "../rows/rows.ts";
 import type { SourceProgress } from "../rows/source-progress.ts";
-import { type Failure, type TravellingAddendum, type TravellingAnswer, type TravellingRun, columnsFrom, eventCountOf, eventsIn } from "../rows/travelling.ts";
+import { type Failure, type AddendumMessage, type CommitAnswer, type RunMessage, columnsFrom, eventCountOf, eventsIn } from "../rows/run-message.ts";
 
 export interface Staged {
   /** Number of event parts that are written. */
@@ -26,8 +26,8 @@ export interface RunMemory {
 
 export interface RunEvents {
   /** Those that are not staged. Throws PD_NOT_STORED when the fence is stale. */
-  write(told: TravellingRun | TravellingAddendum, staged: Staged | undefined): Written;
-  publish(told: TravellingRun | TravellingAddendum, written: Written, rest: { readonly logChunk: number; readonly failure: () => Failure }): TravellingAnswer;
+  write(told: RunMessage | AddendumMessage, staged: Staged | undefined): Written;
+  publish(told: RunMessage | AddendumMessage, written: Written, rest: { readonly logChunk: number; readonly failure: () => Failure }): CommitAnswer;
 }
 
 export function runEvents(db: Database, { progress, publisher }: RunMemory): RunEvents {

@@ -8,12 +8,12 @@ import type { ReadRows } from "../rows/readable-rows.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "../rows/rows.ts";
 import { type RunMemory, type Staged, runEvents } from "./run-events.ts";
 import { OF_SOURCE, stagedEvents } from "../rows/staged-events.ts";
-import { type Failure, type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventCountOf } from "../rows/travelling.ts";
+import { type Failure, type AddendumMessage, type CommitAnswer, type RunMessage, eventCountOf } from "../rows/run-message.ts";
 import { stepWriter } from "./step-writer.ts";
 
 export interface RunWrites {
-  commit(run: TravellingRun, staged?: Staged): TravellingAnswer;
-  append(addendum: TravellingAddendum, staged?: Staged): TravellingAnswer;
+  commit(run: RunMessage, staged?: Staged): CommitAnswer;
+  append(addendum: AddendumMessage, staged?: Staged): CommitAnswer;
 }
 
 export interface StateWrites {
@@ -103,8 +103,7 @@ export function stateWrites(db: Database): StateWrites {
 
 function logWriter(db: Database) {
   const insert = db.prepare("insert into log_chunks (source_id, invocation_id, lines) select source_id, id, ? from invocations where id = ? and source_id = ?");
-  return ({ sourceId, id, logs }: TravellingRun | TravellingAddendum): number =>
-    logs === undefined ? 0 : Number(insert.run(logs, id, sourceId).lastInsertRowid);
+  return ({ sourceId, id, logs }: RunMessage | AddendumMessage): number => (logs === undefined ? 0 : Number(insert.run(logs, id, sourceId).lastInsertRowid));
 }
 
 function stateWriter(db: Database, table: StateTable) {

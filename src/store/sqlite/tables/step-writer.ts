@@ -3,12 +3,12 @@ import { PdError } from "../../../domain/errors.ts";
 import type { RunId } from "../../../domain/ids.ts";
 import { RECEIVE } from "./deliveries.ts";
 import { type Row, row } from "../rows/rows.ts";
-import type { TravellingBegin, TravellingRecord, TravellingStep } from "../rows/travelling-steps.ts";
+import type { BeginMessage, RecordMessage, StepMessage } from "../rows/step-message.ts";
 
 export interface RunBeginnings {
   /** Returns the run that this message started earlier, if any. */
-  beginRun(begin: TravellingBegin): Row | undefined;
-  noteBegun(runId: RunId, record: TravellingRecord): void;
+  beginRun(begin: BeginMessage): Row | undefined;
+  noteBegun(runId: RunId, record: RecordMessage): void;
 }
 
 const INSERT_RUN = `insert into workflow_runs
@@ -23,12 +23,12 @@ const WRITE_STEP = `insert into workflow_steps (run_seq, path, noted, state, unt
 const KEEP_RECORDING = `insert into workflow_recordings (run_seq, path, exchanges) select seq, ?, ? from workflow_runs where id = ?
   on conflict (run_seq, path) do update set exchanges = excluded.exchanges`;
 
-export function recordWriter(db: Database): (runId: RunId, record: TravellingRecord) => boolean {
+export function recordWriter(db: Database): (runId: RunId, record: RecordMessage) => boolean {
   const write = db.prepare(WRITE_STEP);
   return (runId, record) => write.run({ run: runId, ...record }).changes > 0;
 }
 
-export function stepWriter(db: Database): (step: TravellingStep) => void {
+export function stepWriter(db: Database): (step: StepMessage) => void {
   const updateRun = db.prepare(UPDATE_RUN);
   const writeRecord = recordWriter(db);
   const keepRecording = db.prepare(KEEP_RECORDING);

@@ -6,11 +6,11 @@ import type { Retention } from "../../../ports/stores/store.ts";
 import type { WaitingStep } from "../../../ports/stores/workflow-store.ts";
 import { row, stepRecordOf } from "../rows/rows.ts";
 import { type RunBeginnings, UPDATE_RUN, recordWriter, runBeginnings } from "./step-writer.ts";
-import { type TravellingChange, type TravellingRecord, travellingRecord } from "../rows/travelling-steps.ts";
+import { type RunChangeMessage, type RecordMessage, recordMessage } from "../rows/step-message.ts";
 
 export interface WorkflowWrites extends RunBeginnings {
-  endWait(step: Pick<WaitingStep, "runId" | "path">, request?: JsonObject): TravellingRecord | undefined;
-  noteRun(run: TravellingChange): void;
+  endWait(step: Pick<WaitingStep, "runId" | "path">, request?: JsonObject): RecordMessage | undefined;
+  noteRun(run: RunChangeMessage): void;
   cancelRun(id: RunId, at: number, reason: string): boolean;
   pruneRuns(workflowId: WorkflowId, retention: Retention, now: number): number;
   dropRecordings(): void;
@@ -38,7 +38,7 @@ export function workflowWrites(db: Database): WorkflowWrites {
     endWait({ runId, path }, request) {
       const found = row(waiting.get(runId, path));
       if (found === undefined) return undefined;
-      const after = travellingRecord(afterWait(stepRecordOf(found), request));
+      const after = recordMessage(afterWait(stepRecordOf(found), request));
       writeRecord(runId, after);
       setRunning.run(runId);
       return after;

@@ -2,7 +2,7 @@ import type { Bound, Database } from "../../../database/driver.ts";
 import { runEventWriter } from "../rows/event-writer.ts";
 import type { RunMemory, Staged } from "../tables/run-events.ts";
 import { stagedEvents } from "../rows/staged-events.ts";
-import { type TravellingAddendum, type TravellingRun, eventsIn, isTravelling, partCountOf, partsFrom } from "../rows/travelling.ts";
+import { type AddendumMessage, type RunMessage, eventsIn, isFencedMessage, partCountOf, partsFrom } from "../rows/run-message.ts";
 import type { WriteRequest } from "./write-request.ts";
 
 /** Smaller runs take 20 ms without listeners. */
@@ -11,17 +11,17 @@ const MANY_PARTS = 4;
 /** Others do not wait for all of its events. */
 export interface LargeWrite {
   readonly request: WriteRequest;
-  readonly told: TravellingRun | TravellingAddendum;
+  readonly told: RunMessage | AddendumMessage;
   readonly staged: Staged;
 }
 
 export function isLarge({ values: [told] }: WriteRequest): boolean {
-  return isTravelling(told) && partCountOf(told) >= MANY_PARTS;
+  return isFencedMessage(told) && partCountOf(told) >= MANY_PARTS;
 }
 
 export function largeWriteOf(request: WriteRequest): LargeWrite | undefined {
   const [told] = request.values;
-  return isTravelling(told) ? { request, told, staged: { parts: 0, listeners: [] } } : undefined;
+  return isFencedMessage(told) ? { request, told, staged: { parts: 0, listeners: [] } } : undefined;
 }
 
 export class EventStage {

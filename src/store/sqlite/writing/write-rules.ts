@@ -1,4 +1,4 @@
-import { isTravelling } from "../rows/travelling.ts";
+import { isFencedMessage } from "../rows/run-message.ts";
 import type { WriteRequest, Writes } from "./write-request.ts";
 
 /** How a write relates to others. */
@@ -22,7 +22,7 @@ const ofKeys: WriteRule = { concerns: () => ["keys"] };
 const ofRegistries: WriteRule = { concerns: () => ["registries"] };
 const ofDataStore: WriteRule = { concerns: (write) => (typeof write === "string" ? [`data store ${write}`] : undefined) };
 const ofCommit: WriteRule = {
-  concerns: (write) => (isTravelling(write) ? [write.sourceId, ...("step" in write && write.step !== undefined ? [write.step.runId] : [])] : undefined),
+  concerns: (write) => (isFencedMessage(write) ? [write.sourceId, ...("step" in write && write.step !== undefined ? [write.step.runId] : [])] : undefined),
   leavesCaches: true,
 };
 

@@ -3,7 +3,7 @@ import { PdError, isErrorCode, messageOf } from "../../../domain/errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Identity } from "../../../ports/stores/subscription-store.ts";
 import type { Revision } from "../file/open.ts";
-import { isTravelling } from "../rows/travelling.ts";
+import { isFencedMessage } from "../rows/run-message.ts";
 import type { WriteError, WriteReply, WriteRequest, Writes } from "./write-request.ts";
 
 export interface WriterSettings {
@@ -138,7 +138,7 @@ export class WriterClient {
       const waiting = this.#waiting.get(id);
       if (waiting !== undefined) waiting.isSent = true;
       const write = values[0];
-      if (isTravelling(write)) for (const { bytes } of write.eventParts ?? []) moved.push(bytes.buffer);
+      if (isFencedMessage(write)) for (const { bytes } of write.eventParts ?? []) moved.push(bytes.buffer);
     }
     try {
       this.#worker.postMessage(batch, moved);

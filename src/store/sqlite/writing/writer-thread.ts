@@ -2,7 +2,7 @@
 import { MessageChannel, type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { AFTER_START_MS, collectWhenQuiet } from "../../../system/process/quiet-heap.ts";
 import { openForWriting } from "../file/open.ts";
-import { isTravelling } from "../rows/travelling.ts";
+import { isFencedMessage } from "../rows/run-message.ts";
 import { Witness, witnessPath } from "../file/witness.ts";
 import { WriteQueue } from "./write-queue.ts";
 import type { WriteReply, WriteRequest } from "./write-request.ts";
@@ -83,7 +83,7 @@ function answer(port: MessagePort, replies: readonly WriteReply[], to: readonly 
 
 /** V8 would keep these bytes until a full collection. Buffers moved to a closed port are freed at once. */
 function freeParts(batch: readonly WriteRequest[]): void {
-  const parts = batch.flatMap(({ values: [write] }) => (isTravelling(write) ? (write.eventParts ?? []) : []));
+  const parts = batch.flatMap(({ values: [write] }) => (isFencedMessage(write) ? (write.eventParts ?? []) : []));
   if (parts.length === 0) return;
   nowhere ??= closedPort();
   nowhere.postMessage(

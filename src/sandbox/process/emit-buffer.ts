@@ -3,7 +3,7 @@ import type { InvocationId } from "../../domain/ids.ts";
 import { LIMITS } from "../../domain/limits.ts";
 
 /** Emits of calls in flight, which count only when the call is done. A process limits itself to the same amounts, so one that exceeds them is ended. */
-export class HeldEmits {
+export class EmitBuffer {
   readonly #byCall = new Map<InvocationId, { readonly emits: Emit[]; size: number }>();
   #size = 0;
 

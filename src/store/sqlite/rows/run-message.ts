@@ -12,9 +12,9 @@ import type { Published } from "../../../domain/delivery/message.ts";
 import type { AttemptRecord } from "../../../ports/stores/delivery-store.ts";
 import type { Bound } from "../../../database/driver.ts";
 import { newEventOf } from "./rows.ts";
-import { type TravellingStep, travellingStep } from "./travelling-steps.ts";
+import { type StepMessage, stepMessage } from "./step-message.ts";
 
-export interface Travelling {
+export interface FencedMessage {
   readonly fence: number;
   readonly sourceId: DeployedId;
   readonly id: InvocationId;
@@ -29,28 +29,28 @@ export interface Travelling {
   readonly logs: string | undefined;
 }
 
-export interface TravellingRun extends Travelling {
+export interface RunMessage extends FencedMessage {
   /** Parameters of INSERT_INVOCATION. */
   readonly invocation: readonly Bound[];
   readonly instant: { readonly prop: string; readonly plannedAt: number } | undefined;
   readonly messageId: string | undefined;
   /** A Failure as JSON text. */
   readonly failed: string | undefined;
-  readonly step: TravellingStep | undefined;
+  readonly step: StepMessage | undefined;
 }
 
 export type Failure = Pick<Published, "invocation" | "run">;
 
-export interface TravellingAddendum extends Travelling {
+export interface AddendumMessage extends FencedMessage {
   readonly dropped: Readonly<Record<string, number>>;
   readonly outcome: Outcome | undefined;
 }
 
-export function isTravelling(write: unknown): write is TravellingRun | TravellingAddendum {
+export function isFencedMessage(write: unknown): write is RunMessage | AddendumMessage {
   return typeof write === "object" && write !== null && "fence" in write;
 }
 
-export interface TravellingAttempt {
+export interface AttemptMessage {
   readonly seq: number;
   readonly attemptCount: number;
   /** `nextAt` when this attempt started, epoch ms. */
@@ -66,7 +66,7 @@ export interface TravellingAttempt {
   readonly retryAt: number | null;
 }
 
-export interface TravellingAnswer {
+export interface CommitAnswer {
   readonly firstSeq: number;
   readonly listeners: readonly ListenerId[];
 }
@@ -86,7 +86,7 @@ const CHARACTERS_A_PART = 2 ** 20;
 
 // V8 gives each object literal that starts with a spread its own slow shape.
 
-export function travellingRun({ fence, invocation, triggerText, events, postponed, stateChanges, learned, logs, step }: RunCommit): TravellingRun {
+export function runMessage({ fence, invocation, triggerText, events, postponed, stateChanges, learned, logs, step }: RunCommit): RunMessage {
   const { id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped } = invocation;
   const { responseStatus = null, replayOf = null, returned = null, version = null } = invocation;
   const text = triggerText ?? JSON.stringify(trigger);
@@ -107,11 +107,11 @@ export function travellingRun({ fence, invocation, triggerText, events, postpone
     instant: trigger.kind === "timer" ? { prop: trigger.prop, plannedAt: trigger.plannedAt } : undefined,
     messageId: trigger.kind === "event" ? trigger.messageId : undefined,
     failed: isFailed(outcome) ? JSON.stringify({ invocation, run: step?.run } satisfies Failure) : undefined,
-    step: step === undefined ? undefined : travellingStep(step),
+    step: step === undefined ? undefined : stepMessage(step),
   };
 }
 
-export function travellingAddendum(addendum: Addendum): TravellingAddendum {
+export function addendumMessage(addendum: Addendum): AddendumMessage {
   const { fence, sourceId, invocationId: id, at, events, postponed, stateChanges, learned, logs, dropped, outcome } = addendum;
   const columns = columnsOf(events);
   return {
@@ -130,7 +130,7 @@ export function travellingAddendum(addendum: Addendum): TravellingAddendum {
   };
 }
 
-export function travellingAttempt({ delivery: { id, listenerId, attemptCount, nextAt }, attempt, verdict }: AttemptRecord): TravellingAttempt {
+export function attemptMessage({ delivery: { id, listenerId, attemptCount, nextAt }, attempt, verdict }: AttemptRecord): AttemptMessage {
   return {
     seq: numberOfDelivery(id) ?? -1,
     attemptCount,
@@ -148,7 +148,7 @@ function unlessEmpty<Item>(items: readonly Item[] | undefined): readonly Item[] 
   return items === undefined || items.length === 0 ? undefined : items;
 }
 
-function columnsOf(events: NewEvents): Pick<Travelling, "events" | "eventParts"> {
+function columnsOf(events: NewEvents): Pick<FencedMessage, "events" | "eventParts"> {
   let columns: Bound[] = [];
   let characters = 0;
   let eventParts: EventPart[] | undefined;
@@ -165,7 +165,7 @@ function columnsOf(events: NewEvents): Pick<Travelling, "events" | "eventParts">
   return { events: columns, eventParts };
 }
 
-export function partCountOf({ eventParts }: Travelling): number {
+export function partCountOf({ eventParts }: FencedMessage): number {
   return eventParts?.length ?? 0;
 }
 
@@ -174,7 +174,7 @@ interface Columns {
   readonly before: number;
 }
 
-export function* partsFrom({ eventParts = [] }: Travelling, first: number): Generator<Columns> {
+export function* partsFrom({ eventParts = [] }: FencedMessage, first: number): Generator<Columns> {
   let before = 0;
   for (const [index, { bytes, count }] of eventParts.entries()) {
     if (index >= first) yield { columns: deserialize(bytes), before };
@@ -182,20 +182,20 @@ export function* partsFrom({ eventParts = [] }: Travelling, first: number): Gene
   }
 }
 
-export function* columnsFrom(told: Travelling, first: number): Generator<Columns> {
+export function* columnsFrom(told: FencedMessage, first: number): Generator<Columns> {
   yield* partsFrom(told, first);
   yield { columns: told.events, before: countInParts(told) };
 }
 
-export function eventCountOf(told: Travelling): number {
+export function eventCountOf(told: FencedMessage): number {
   return countInParts(told) + told.events.length / EVENT_COLUMNS;
 }
 
-function countInParts({ eventParts = [] }: Travelling): number {
+function countInParts({ eventParts = [] }: FencedMessage): number {
   return eventParts.reduce((sum, { count }) => sum + count, 0);
 }
 
-export function eventsIn({ id: invocationId, at }: Travelling, columns: readonly Bound[], firstSeq: number): Event[] {
+export function eventsIn({ id: invocationId, at }: FencedMessage, columns: readonly Bound[], firstSeq: number): Event[] {
   const found: NewEvent[] = [];
   for (let place = 0; place < columns.length; place += EVENT_COLUMNS) {
     const [channel, dedupeId, summary, ts, payload] = columns.slice(place, place + EVENT_COLUMNS);
@@ -220,7 +220,7 @@ export class StoredCommit implements Committed {
   readonly #origin: { readonly invocationId: InvocationId; readonly at: number };
   #events: readonly Event[] | undefined;
 
-  constructor({ firstSeq, listeners }: TravellingAnswer, events: NewEvents, { id, at }: Travelling) {
+  constructor({ firstSeq, listeners }: CommitAnswer, events: NewEvents, { id, at }: FencedMessage) {
     this.listeners = listeners;
     this.#firstSeq = firstSeq;
     this.#new = events;

@@ -3,7 +3,7 @@ import type { RunId, WorkflowId } from "../../../domain/ids.ts";
 import type { StepRecord, WorkflowRun } from "../../../domain/workflow/run.ts";
 import type { StepCommit } from "../../../ports/stores/workflow-store.ts";
 
-export interface TravellingRecord {
+export interface RecordMessage {
   readonly path: string;
   readonly state: StepRecord["state"];
   /** Epoch ms. Null unless waiting. */
@@ -13,34 +13,34 @@ export interface TravellingRecord {
   readonly record: string;
 }
 
-export interface TravellingStep {
+export interface StepMessage {
   readonly runId: RunId;
   /** Parameters of UPDATE_RUN. */
   readonly run: readonly Bound[];
-  readonly record: TravellingRecord;
+  readonly record: RecordMessage;
   readonly recording: string | undefined;
 }
 
-export interface TravellingBegin {
+export interface BeginMessage {
   readonly id: RunId;
   readonly workflowId: WorkflowId;
   readonly messageId: string | null;
   /** Parameters of INSERT_RUN. */
   readonly run: readonly Bound[];
-  readonly records: readonly TravellingRecord[];
+  readonly records: readonly RecordMessage[];
 }
 
-export function travellingRecord(record: StepRecord): TravellingRecord {
+export function recordMessage(record: StepRecord): RecordMessage {
   const { path, state, pause } = record;
   const isWaiting = state === "waiting" && pause !== undefined;
   return { path, state, until: isWaiting ? pause.until : null, token: isWaiting ? pause.token : null, record: JSON.stringify(record) };
 }
 
-export function travellingStep({ run, record, recording }: StepCommit): TravellingStep {
-  return { runId: run.id, run: changeOf(run), record: travellingRecord(record), recording };
+export function stepMessage({ run, record, recording }: StepCommit): StepMessage {
+  return { runId: run.id, run: changeOf(run), record: recordMessage(record), recording };
 }
 
-export function travellingBegin(run: WorkflowRun, records: readonly StepRecord[]): TravellingBegin {
+export function beginMessage(run: WorkflowRun, records: readonly StepRecord[]): BeginMessage {
   const { id, workflowId, version, trigger, state, startedAt, endedAt, failure, reason, rerunOf, from } = run;
   const { messageId = null } = trigger;
   const failureText = failure === undefined ? null : JSON.stringify(failure);
@@ -50,13 +50,13 @@ export function travellingBegin(run: WorkflowRun, records: readonly StepRecord[]
     workflowId,
     messageId,
     run: [...begun, endedAt ?? null, failureText, reason ?? null, rerunOf ?? null, from ?? null],
-    records: records.map(travellingRecord),
+    records: records.map(recordMessage),
   };
 }
 
-export type TravellingChange = Pick<TravellingBegin, "id" | "workflowId" | "run">;
+export type RunChangeMessage = Pick<BeginMessage, "id" | "workflowId" | "run">;
 
-export function travellingChange(run: WorkflowRun): TravellingChange {
+export function runChangeMessage(run: WorkflowRun): RunChangeMessage {
   return { id: run.id, workflowId: run.workflowId, run: changeOf(run) };
 }
 

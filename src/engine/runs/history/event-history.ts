@@ -21,7 +21,7 @@ interface Followed {
   readonly events: AsyncIterable<readonly Event[]>;
 }
 
-export class KeptEvents {
+export class EventHistory {
   readonly #ports: EventPorts;
 
   constructor(ports: EventPorts) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { fillAddress, knownApps, probeRequest, shownAddress, verdictOf, withDefaults } from "../../src/domain/account/known-app.ts";
+import { fillAddress, appCatalog, probeRequest, shownAddress, verdictOf, withDefaults } from "../../src/domain/account/app-catalog.ts";
 import { travelsSafely } from "../../src/domain/account/oauth.ts";
 
-const APPS = await knownApps();
+const APPS = await appCatalog();
 const FROM_OAUTH = ["oauth_access_token", "oauth_client_id", "oauth_refresh_token", "oauth_uid"];
 
 describe("the table of apps", () => {

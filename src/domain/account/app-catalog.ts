@@ -23,7 +23,7 @@ export interface AppProbe {
   readonly refusedBy?: { readonly member: string; readonly value: boolean } | undefined;
 }
 
-export interface KnownApp {
+export interface CatalogApp {
   readonly name: string;
   /** Without those that OAuth provides. */
   readonly fields: readonly AppField[];
@@ -42,17 +42,17 @@ interface TableRow {
 type Providers = Readonly<Record<string, Omit<OAuthProvider, "scopes">>>;
 
 /** Loaded on demand, because most servers never use it. */
-export async function knownApps(): Promise<ReadonlyMap<string, KnownApp>> {
-  const { default: table } = await import("./known-apps.json", { with: { type: "json" } });
+export async function appCatalog(): Promise<ReadonlyMap<string, CatalogApp>> {
+  const { default: table } = await import("./app-catalog.json", { with: { type: "json" } });
   const rows: Readonly<Record<string, TableRow>> = table.apps;
   return new Map(Object.entries(rows).map(([slug, row]) => [slug, knownAppOf(row, table.providers)]));
 }
 
-export async function knownApp(slug: string): Promise<KnownApp | undefined> {
-  return (await knownApps()).get(slug);
+export async function catalogApp(slug: string): Promise<CatalogApp | undefined> {
+  return (await appCatalog()).get(slug);
 }
 
-function knownAppOf({ name, fields = [], oauth, probe }: TableRow, providers: Providers): KnownApp {
+function knownAppOf({ name, fields = [], oauth, probe }: TableRow, providers: Providers): CatalogApp {
   const provider = providerOf(oauth, providers);
   return { name, fields, ...(provider === undefined ? {} : { oauth: provider }), ...(probe === undefined ? {} : { probe }) };
 }
@@ -64,7 +64,7 @@ function providerOf(oauth: TableRow["oauth"], providers: Providers): OAuthProvid
   return authorizeUrl === undefined || tokenUrl === undefined ? undefined : { ...rest, authorizeUrl, tokenUrl };
 }
 
-export function withDefaults(app: KnownApp | undefined, credentials: JsonObject): JsonObject {
+export function withDefaults(app: CatalogApp | undefined, credentials: JsonObject): JsonObject {
   const usual = (app?.fields ?? []).flatMap((field): [string, string][] => (field.default === undefined ? [] : [[field.name, field.default]]));
   return { ...Object.fromEntries(usual), ...credentials };
 }
@@ -121,7 +121,7 @@ export function probeRequest({ url, headers = {}, basic }: AppProbe, credentials
 }
 
 /** Omits the query and fields that may be secret. */
-export function shownAddress({ url }: AppProbe, app: KnownApp | undefined, credentials: JsonObject): string {
+export function shownAddress({ url }: AppProbe, app: CatalogApp | undefined, credentials: JsonObject): string {
   const open = new Set((app?.fields ?? []).filter(({ secret }) => secret !== true).map(({ name }) => name));
   const shown = Object.fromEntries(Object.entries(credentials).filter(([name]) => open.has(name)));
   return publicLocation(fillAddress(url.replace(/[?#].*$/s, ""), shown).text);

@@ -5,7 +5,7 @@ import { type PropDeclaration, kindOfType } from "../../domain/props/kinds.ts";
 import { readProps } from "../../domain/props/read-props.ts";
 
 /** Compares values as stored: a schedule as text may equal an object. */
-export class KeptValues {
+export class StoredValues {
   readonly #declared: readonly PropDeclaration[];
   readonly #records: readonly PropRecord[];
   readonly #usual: JsonObject;
