@@ -1,6 +1,7 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { PdHome } from "../support/pd.ts";
 
@@ -16,8 +17,13 @@ const ORDERS = `export default {
 };
 `;
 
+/** A component's answer may leave before its run is stored. */
 async function newest(home: PdHome, source: string): Promise<{ id: string; run: string }> {
-  const [event] = Object.values(await home.json("events", source));
+  let event: unknown;
+  await eventually(async () => {
+    [event] = Object.values(await home.json("events", source));
+    return event !== undefined;
+  });
   return { id: String(Object(event)["id"]), run: String(Object(Object(event)["metadata"])["invocation_id"]) };
 }
 

@@ -11,11 +11,11 @@ import { type LocalCode, readParams } from "../code/local-code.ts";
 import { printError, printLine, printNote } from "../reporter.ts";
 import { plainText } from "../terminal-text.ts";
 import type { LocalComponent, ReadResult } from "../../code/local-component.ts";
-import { HalfSaves, doubtOfComponent } from "./half-saves.ts";
+import { doubtOfComponent } from "./half-saves.ts";
+import { DevLoop, type Developed, type Look } from "./dev-loop.ts";
 import type { ActionRunRecord } from "../../api/invocations.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
 import { followDebugger, inspectPort, rootOf } from "./debugging.ts";
-import { FileWatcher } from "./file-watcher.ts";
 import { openComponent } from "./session-component.ts";
 import type { SessionSettings } from "./session-settings.ts";
 
@@ -30,14 +30,11 @@ export async function openActionSession(cli: CliContext, settings: SessionSettin
   }
 }
 
-class ActionSession {
+class ActionSession implements Developed<ReadResult> {
   readonly #cli: CliContext;
   readonly #settings: SessionSettings;
   readonly #component: LocalComponent;
-  readonly #watcher: FileWatcher;
-  /** The files of the last run, as JSON. */
-  #seen = "";
-  readonly #halfSaves = new HalfSaves();
+  readonly #loop: DevLoop<ReadResult>;
   /** Kept for later runs. */
   readonly #answers: JsonObject = {};
   /** Undefined until the types are known. */
@@ -45,28 +42,26 @@ class ActionSession {
   #before: string | undefined;
   /** Undefined without `--inspect`. */
   #debugId: string | undefined;
-  #running: Promise<void> = Promise.resolve();
-  /** Aborts the open question. */
-  #question = new AbortController();
-  #endLook: () => void = () => {};
-
   constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
     this.#cli = cli;
     this.#settings = settings;
     this.#component = component;
-    this.#watcher = new FileWatcher(() => this.#look());
+    this.#loop = new DevLoop(cli, settings, this);
   }
 
   async run(): Promise<void> {
     const { signal } = this.#settings.stop;
     await this.#debug();
-    await this.#look();
+    const first = await this.#component.read();
+    if (signal.aborted) return;
+    this.#loop.take(lookOf(first));
+    await this.save(first);
     if (signal.aborted) return;
     printNote(
       this.#cli,
       `Each save runs the action again with the same input${this.#debugId === undefined ? "" : ", under the debugger once it is connected"} (^C ends)`,
     );
-    this.#watcher.lookAgain(0);
+    this.#loop.lookAgain(0);
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   }
 
@@ -85,45 +80,33 @@ class ActionSession {
   }
 
   async close(): Promise<void> {
-    this.#watcher.close();
+    this.#loop.close();
     await this.#component.dispose();
   }
 
-  async #look(): Promise<void> {
-    const read = await this.#component.read();
-    const now = JSON.stringify(read);
-    if (this.#settings.stop.signal.aborted || now === this.#seen) return;
-    const lookAgainAfter = this.#seen === "" ? undefined : this.#halfSaves.lookAgainAfter(doubtOfComponent(read), now);
-    if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
-    this.#seen = now;
-    this.#watcher.watch(read.files);
-    this.#question.abort();
-    await this.#running;
-    this.#running = this.#runWith(read);
-    // A question may stay open for long, and a new save takes precedence.
-    const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
-    await Promise.race([this.#running, asked]);
+  async read(): Promise<Look<ReadResult>> {
+    return lookOf(await this.#component.read());
   }
 
-  async #runWith(read: ReadResult): Promise<void> {
-    this.#question = new AbortController();
+  async save(read: ReadResult): Promise<void> {
     try {
-      await this.#runCode(readParams(this.#settings.path, read));
+      const code = readParams(this.#settings.path, read);
+      await this.#loop.whileAsking((signal, asks) => this.#runCode(code, { signal, asks }));
     } catch (error) {
       if (!isTakenBack(error)) printError(this.#cli, error);
     }
   }
 
-  async #runCode(read: LocalCode): Promise<void> {
-    const { client, flags, props, env, stop } = this.#settings;
+  async #runCode(read: LocalCode, { signal, asks }: { signal: AbortSignal; asks: () => void }): Promise<void> {
+    const { client, flags, props, env } = this.#settings;
     const code = { ...read, ...(await additionParams(flags)), env };
     const component = askedCode(client, code);
     this.#props ??= await typedProps(component, props, flags);
     const run = await askingForProps(this.#cli, flags, {
       props: this.#props,
       answers: this.#answers,
-      signal: AbortSignal.any([this.#question.signal, stop.signal]),
-      asks: () => this.#endLook(),
+      signal,
+      asks,
       component,
       isGuided: this.#before === undefined,
       send: (values) => client.actions.run({ ...code, configured_props: values, ...(this.#debugId === undefined ? {} : { debug: this.#debugId }) }),
@@ -143,4 +126,8 @@ class ActionSession {
     const lines = createTwoFilesPatch("before", "now", before, now, "", "", { context: 1 }).split("\n").slice(4);
     for (const line of lines.filter((text) => text !== "")) printLine(this.#cli, paint(plainText(line)));
   }
+}
+
+function lookOf(read: ReadResult): Look<ReadResult> {
+  return { files: read, text: JSON.stringify(read), doubt: doubtOfComponent(read), watched: read.files };
 }

@@ -9,11 +9,8 @@ import { makeHome } from "../../system/home/home-folder.ts";
 import type { CliContext } from "../context.ts";
 import { followDebugger, inspectPort } from "../dev/debugging.ts";
 import type { DevFlags } from "../dev/session-settings.ts";
-import { FileWatcher } from "../dev/file-watcher.ts";
-import { HalfSaves, doubtOfFiles } from "../dev/half-saves.ts";
-import { SaveLock } from "../dev/save-lock.ts";
-import { RETRY_MS, isServerGone } from "../dev/server-gone.ts";
-import { listenToKeys } from "../dev/key-commands.ts";
+import { doubtOfFiles } from "../dev/half-saves.ts";
+import { DevLoop, type Developed, type Look, RETRY_MS } from "../dev/dev-loop.ts";
 import { Timeline } from "../dev/timeline.ts";
 import { printError, printJson, printLine, printNote } from "../reporter.ts";
 import { plainText } from "../terminal-text.ts";
@@ -40,44 +37,38 @@ export async function openWorkflowSession(cli: CliContext, settings: DevSettings
   try {
     await session.run();
   } finally {
-    await session.close();
+    session.close();
   }
 }
 
-class WorkflowSession {
+class WorkflowSession implements Developed<WorkflowFolder> {
   readonly #cli: CliContext;
   readonly #settings: DevSettings;
-  readonly #watcher: FileWatcher;
+  readonly #loop: DevLoop<WorkflowFolder>;
   readonly #timeline: Timeline;
   #workflow: WorkflowRecord | undefined;
-  /** The folder's files at the last save, as JSON. */
-  #seen = "";
-  #seenFiles: WorkflowFolder["files"] = {};
-  readonly #lock: SaveLock;
-  readonly #halfSaves = new HalfSaves();
-  #isLost = false;
+  #sentFiles: WorkflowFolder["files"] = {};
   #told = "";
-  /** Set until the first deploy succeeds. */
-  #firstSave: (() => void) | undefined;
-
   constructor(cli: CliContext, settings: DevSettings) {
     this.#cli = cli;
     this.#settings = settings;
     this.#timeline = new Timeline(cli);
-    this.#lock = new SaveLock(settings.home, settings.elsewhere);
-    this.#watcher = new FileWatcher(() => this.#look());
+    this.#loop = new DevLoop(cli, settings, this);
   }
 
   async run(): Promise<void> {
     const { stop, client } = this.#settings;
-    while (!stop.signal.aborted && this.#workflow === undefined) await this.#attachOrWait();
+    await this.#loop.untilAttached(
+      () => this.#attachFirst(),
+      (error) => error instanceof PdError && ["PD_SERVER_UNREACHABLE", "PD_ACCOUNT_NOT_FOUND"].includes(error.code),
+    );
     const workflow = this.#workflow;
     if (workflow === undefined || stop.signal.aborted) return;
     const { ended } = await this.#timeline.follow(client, workflow.id, stop.signal);
     this.#greet(workflow);
     await this.#debug(workflow);
-    this.#takeKeys();
-    this.#watcher.lookAgain(0);
+    this.#loop.takeKeys((key) => this.#press(key));
+    this.#loop.lookAgain(0);
     await ended;
   }
 
@@ -90,33 +81,23 @@ class WorkflowSession {
     await followDebugger(this.#cli, { follow: (...given) => client.follow.debugger(id, ...given), port, root, signal: stop.signal, show });
   }
 
-  async close(): Promise<void> {
-    this.#lock.release();
-    this.#watcher.close();
-    if (this.#cli.stdin.isTTY === true) this.#cli.stdin.setRawMode(false);
-    this.#cli.stdin.pause();
+  close(): void {
+    this.#loop.close();
   }
 
-  async #attachOrWait(): Promise<void> {
-    const { stop } = this.#settings;
-    const saved = new Promise<void>((resolve) => {
-      this.#firstSave = resolve;
-      stop.signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+  async #attachFirst(): Promise<void> {
     // Any file of the folder may contain the fix.
-    if (this.#workflow === undefined) this.#watcher.watch([join(this.#settings.path, "workflow.yaml")], [this.#settings.path]);
+    if (this.#workflow === undefined) this.#loop.watch([join(this.#settings.path, "workflow.yaml")], [this.#settings.path]);
     try {
       await makeHome(this.#settings.home);
-      await this.#attach(this.#take(await readWorkflowFolder(this.#settings.path)));
-      this.#firstSave = undefined;
-      return;
+      const folder = await readWorkflowFolder(this.#settings.path);
+      this.#loop.take(this.#lookOf(folder));
+      this.#sentFiles = folder.files;
+      await this.#attach(folder);
     } catch (error) {
-      if (error instanceof PdError && ["PD_SERVER_UNREACHABLE", "PD_ACCOUNT_NOT_FOUND"].includes(error.code)) throw error;
-      printError(this.#cli, error);
       this.#told = messageOf(error);
-      printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
+      throw error;
     }
-    await saved;
   }
 
   /** Only watches a folder that another session saves. */
@@ -124,9 +105,9 @@ class WorkflowSession {
     const { id } = folder;
     const { client, flags } = this.#settings;
     const before = id === undefined || flags.new === true ? undefined : await knownWorkflow(client, id);
-    if (before !== undefined && !this.#lock.hold(before.id)) return this.#watchOnly(before);
+    if (before !== undefined && !this.#loop.saveTo(before.id)) return this.#watchOnly(before);
     await this.#send(folder, flags.new);
-    if (this.#workflow !== undefined) this.#lock.hold(this.#workflow.id);
+    if (this.#workflow !== undefined) this.#loop.saveTo(this.#workflow.id);
   }
 
   #watchOnly(workflow: WorkflowRecord): void {
@@ -134,28 +115,22 @@ class WorkflowSession {
     if (this.#cli.isJson) printJson(this.#cli, { ...workflow, saved_by_another: true });
   }
 
-  async #mayTakeOver(): Promise<boolean> {
+  /** The other session has already rerun its last save. If the server does not answer, the next save reports it. */
+  async tookOver(): Promise<void> {
+    const { client } = this.#settings;
     const workflow = this.#workflow;
-    if (workflow === undefined || this.#lock.isHeld) return true;
-    if (!this.#lock.hold(workflow.id)) return false;
-    printNote(this.#cli, "The other pd dev has ended: this one saves from now on");
-    // The other session has already rerun its last save. If the server does not answer, the next save reports it.
-    this.#workflow = (await knownWorkflow(this.#settings.client, workflow.id).catch(() => undefined)) ?? workflow;
-    return true;
+    if (workflow !== undefined) this.#workflow = (await knownWorkflow(client, workflow.id).catch(() => undefined)) ?? workflow;
   }
 
-  #take(folder: WorkflowFolder): WorkflowFolder {
-    this.#watch(folder);
-    this.#seen = textOf(folder);
-    this.#seenFiles = folder.files;
-    return folder;
-  }
-
-  #watch({ path, files, folders }: WorkflowFolder): void {
-    this.#watcher.watch(
-      Object.keys(files).map((name) => join(path, name)),
+  #lookOf(folder: WorkflowFolder): Look<WorkflowFolder> {
+    const { path, files, folders } = folder;
+    return {
+      files: folder,
+      text: textOf(folder),
+      doubt: doubtOfFiles(files, this.#sentFiles),
+      watched: Object.keys(files).map((name) => join(path, name)),
       folders,
-    );
+    };
   }
 
   async #send(folder: WorkflowFolder, isNew = false): Promise<void> {
@@ -165,54 +140,35 @@ class WorkflowSession {
     const sent = await sendWorkflow(this.#cli, client, { folder: own, flags, env, name: flags.name, isNew });
     const isFirst = this.#workflow === undefined;
     this.#workflow = sent.workflow;
-    this.#isLost = false;
     if (this.#cli.isJson) printJson(this.#cli, sent.workflow);
     else if (isFirst) printSent(this.#cli, sent);
     else for (const warning of sent.workflow.warnings) printNote(this.#cli, `Warning: ${warning}`);
   }
 
-  async #look(): Promise<void> {
-    const { path } = this.#settings;
-    const folder = await readWorkflowFolder(path).catch((error: unknown) => this.#tellOnce(error));
-    if (folder === undefined) return;
+  async read(): Promise<Look<WorkflowFolder> | undefined> {
+    const folder = await readWorkflowFolder(this.#settings.path).catch((error: unknown) => this.#tellOnce(error));
+    if (folder === undefined) return undefined;
     this.#told = "";
-    this.#watch(folder);
-    if (textOf(folder) === this.#seen || !(await this.#mayTakeOver())) return;
-    const lookAgainAfter = this.#halfSaves.lookAgainAfter(doubtOfFiles(folder.files, this.#seenFiles), textOf(folder));
-    if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
-    if (this.#firstSave !== undefined) return this.#firstSave();
-    await this.#save(folder);
+    const look = this.#lookOf(folder);
+    this.#loop.watch(look.watched, look.folders);
+    return look;
   }
 
   /** A file may be missing during a save. Other problems are printed once. */
   #tellOnce(error: unknown): undefined {
     if (codeOf(error) === "ENOENT") return;
     // The fix may be outside the watched folders.
-    this.#watcher.lookAgain(RETRY_MS);
+    this.#loop.lookAgain(RETRY_MS);
     if (messageOf(error) === this.#told) return;
     this.#told = messageOf(error);
     printError(this.#cli, error);
   }
 
-  /** After an error, the previous version keeps running. */
-  async #save(folder: WorkflowFolder): Promise<void> {
+  async save(folder: WorkflowFolder): Promise<void> {
     const before = this.#workflow?.version;
-    try {
-      await this.#send(this.#take(folder));
-    } catch (error) {
-      if (isServerGone(error)) return this.#retryLater(error);
-      printError(this.#cli, error);
-      return printNote(this.#cli, "Still running the previous version");
-    }
+    this.#sentFiles = folder.files;
+    if (!(await this.#loop.send(() => this.#send(folder)))) return;
     if (this.#workflow?.version !== before) await this.#goAgain().catch((error: unknown) => printError(this.#cli, error));
-  }
-
-  #retryLater(error: PdError): void {
-    if (!this.#isLost) printError(this.#cli, error);
-    if (!this.#isLost) printNote(this.#cli, "This save will be sent when the server answers again");
-    this.#isLost = true;
-    this.#seen = "";
-    this.#watcher.lookAgain(RETRY_MS);
   }
 
   async #goAgain(): Promise<void> {
@@ -238,23 +194,18 @@ class WorkflowSession {
     if (this.#cli.isJson) return;
     const endpoint = triggers.find(({ endpoint_url: url }) => url !== undefined)?.endpoint_url;
     const { path } = this.#settings;
-    if (this.#lock.isHeld) printLine(this.#cli, `Watching ${path} for ${slug}`);
+    if (this.#loop.isSaving) printLine(this.#cli, `Watching ${path} for ${slug}`);
     else printNote(this.#cli, `Another pd dev saves ${path}: this one shows what happens, and saves nothing`);
     if (endpoint !== undefined) printLine(this.#cli, `Endpoint: ${endpoint}`);
     if (this.#cli.stdin.isTTY === true) printLine(this.#cli, coloursFor(this.#cli.stdout, this.#cli).dim("r run · q quit"));
     printLine(this.#cli, "Ready for updates!");
   }
 
-  #takeKeys(): void {
-    const { stdin } = this.#cli;
+  async #press(key: string): Promise<void> {
     const { client, stop } = this.#settings;
-    if (stdin.isTTY !== true) return;
-    const press = (key: string): void => {
-      if (key === "q") stop.abort();
-      const id = this.#workflow?.id;
-      if (key === "r" && id !== undefined) client.workflows.start(id).catch((error: unknown) => printError(this.#cli, error));
-    };
-    listenToKeys(stdin, { press, ended: () => stop.abort() });
+    if (key === "q") stop.abort();
+    const id = this.#workflow?.id;
+    if (key === "r" && id !== undefined) await client.workflows.start(id);
   }
 }
 
