@@ -10,7 +10,7 @@ import { invocations } from "./invocations.ts";
 import { registries } from "./registries.ts";
 import { keys, server } from "./server.ts";
 import { sources } from "./sources.ts";
-import { state } from "./state.ts";
+import { state } from "./sources.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { webhooks } from "./webhooks.ts";
 import { workflows } from "./workflows.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, json, many, ms, one, seconds, text } from "./declare.ts";
-import { cleared, entry, values } from "./state.ts";
+import { cleared, entry, values } from "./sources.ts";
 
 const dataStore = z.object({ id: text, name: text, key_count: z.int(), created_at: seconds });
 export type DataStoreRecord = z.infer<typeof dataStore>;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { codeParams, registryOrigin } from "./components.ts";
-import { call, deleted, flag, json, jsonObject, many, ms, one, optionalText, pageParams, paged, seconds, slug, text, texts, whole, word } from "./declare.ts";
+import { call, deleted, flag, json, jsonObject, many, ms, one, optionalText, paged, pageParams, seconds, slug, text, texts, whole, word } from "./declare.ts";
 import { settingChanges, settingValues } from "./source-settings.ts";
 import { invocation, observation } from "./invocations.ts";
 import { choices, optionsParams, prop } from "./props.ts";
@@ -196,3 +196,16 @@ export type DebugNewsRecord =
   | { readonly kind: "refused"; readonly reason: string }
   /** `at` is `file:line` in the author's file. */
   | { readonly kind: "paused"; readonly at: string };
+
+export const values = z.record(z.string(), json);
+export const entry = z.object({ key: text, value: json });
+export const cleared = z.object({ key: text, deleted: z.boolean() });
+
+const stateTag = "State";
+
+export const state = {
+  all: call(CALLS.state.all, { tag: stateTag, summary: "Lists all keys with their values", answer: one(values) }),
+  get: call(CALLS.state.get, { tag: stateTag, summary: "Shows the value of a key", answer: one(entry) }),
+  set: call(CALLS.state.set, { tag: stateTag, summary: "Sets a key", params: z.object({ value: json }), answer: one(entry) }),
+  delete: call(CALLS.state.delete, { tag: stateTag, summary: "Deletes a key", answer: one(cleared) }),
+};

@@ -16,8 +16,7 @@ import type { InvokeOptions } from "./invoke-options.ts";
 import { withoutState } from "./state-limits.ts";
 import type { LiveState } from "./live-state.ts";
 import { NO_LOAD, RunningSource, type UpdateHold } from "./running-source.ts";
-import { Version } from "./version.ts";
-import type { Owned } from "./state-ownership.ts";
+import { type Ready, Version, type Warm } from "./version.ts";
 import { ONE_TRY, type Tried, type Try, untilItCounts } from "./run-tries.ts";
 import type { SourceQuestions } from "../questions/source-questions.ts";
 import type { RunPorts } from "./run-ports.ts";
@@ -37,18 +36,6 @@ type Life =
   | { readonly kind: "warm"; readonly version: Version }
   | { readonly kind: "switching"; readonly version: Version; readonly before: Version | undefined }
   | { readonly kind: "gone" };
-
-interface Warm {
-  readonly version: Version;
-  readonly unit: Unit;
-  readonly owned: Owned;
-}
-
-interface Ready {
-  readonly source: DeployedComponent;
-  readonly access: Access | PdError;
-  readonly warm: Warm;
-}
 
 /** One deployed component on this host. */
 export class LiveSource {

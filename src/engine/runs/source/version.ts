@@ -1,4 +1,8 @@
 import type { SavedComponent } from "../../../domain/component/saved-component.ts";
+import type { DeployedComponent } from "../../../domain/source/deployed-component.ts";
+import type { PdError } from "../../../domain/errors.ts";
+import type { Access } from "../../accounts/credentials.ts";
+import type { Owned } from "./state-ownership.ts";
 import type { Unit } from "../../../ports/runner.ts";
 
 /**
@@ -58,4 +62,17 @@ export class Version {
       () => {},
     );
   }
+}
+
+/** What a call needs, beside the credentials. */
+export interface Warm {
+  readonly version: Version;
+  readonly unit: Unit;
+  readonly owned: Owned;
+}
+
+export interface Ready {
+  readonly source: DeployedComponent;
+  readonly access: Access | PdError;
+  readonly warm: Warm;
 }
