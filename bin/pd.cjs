@@ -29,7 +29,19 @@ function keepCompiledCode() {
   const home = enableCompileCache === undefined ? undefined : homeFolder();
   const found = home === undefined ? undefined : require("node:fs").statSync(home, { throwIfNoEntry: false });
   const isPrivate = found !== undefined && (process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o022) === 0));
-  if (isPrivate) enableCompileCache(require("node:path").join(home, "compiled"));
+  const folder = require("node:path").join(home ?? "", "compiled");
+  if (isPrivate && isMade(folder)) enableCompileCache(folder);
+}
+
+/** Node itself tries for ever to make a folder where the system refuses one, as in /proc. */
+function isMade(folder) {
+  const { mkdirSync, existsSync } = require("node:fs");
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    return true;
+  } catch {
+    return existsSync(folder);
+  }
 }
 
 /** As in config.ts. Undefined when the user has no home folder. */

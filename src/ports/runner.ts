@@ -1,5 +1,5 @@
 import type { InvocationId } from "../domain/ids.ts";
-import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges, StoredValues } from "../domain/run/invocation.ts";
+import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges } from "../domain/run/invocation.ts";
 import type { DataStoreRequest } from "../domain/source/data-store.ts";
 import type { DebugLink } from "./debugger.ts";
 import type { OutsideAnswer, OutsideRequest } from "../domain/run/exchange.ts";
@@ -97,8 +97,6 @@ export interface Unit {
   memoryBytes(): Promise<number | undefined>;
   /** Passes on what others wrote. `epoch` counts the changes, and calls report it with their keys. */
   patchState(changes: StateChanges, epoch: number): void;
-  /** Passes on stored values that a discarded call did not know. */
-  restoreState(stored: StoredValues): void;
   /** Accepts no more calls, waits for those in flight, then ends. With `isUnhurried` it ends a little later, after more urgent work. */
   retire(options?: { readonly isUnhurried?: boolean }): Promise<void>;
   /** Interrupts calls in flight. */

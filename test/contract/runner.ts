@@ -220,6 +220,26 @@ export function runnerContract(open: () => Promise<Runner>): void {
       await retired;
     });
 
+    it("by its own deadline comes to a call while an older one may take longer", async () => {
+      const unit = await (await open()).start(unitCode("await new Promise((done) => setTimeout(done, Number(event.ms)));"), noEvents);
+      await unit.call({ ...request("inv_1", { ms: 0 }), deadlineMs: 60_000 }, quiet);
+      const long = unit.call({ ...request("inv_2", { ms: 1000 }), deadlineMs: 60_000 }, quiet);
+      const short = unit.call({ ...request("inv_3", { ms: 60_000 }), deadlineMs: 200 }, quiet);
+      expect(await short).toMatchObject({ outcome: { kind: "timed-out", afterMs: 200 } });
+      expect(await long).toMatchObject({ outcome: { kind: "returned" } });
+    });
+
+    it("of a call by its deadline leaves no value for others to build on, also when its code returns later", async () => {
+      const wait = "await new Promise((done) => setTimeout(done, Number(event.ms)));";
+      const unit = await (
+        await open()
+      ).start(unitCode(`if (event.first) this.db.set("n", 1); ${wait} if (!event.first) this.db.set("n", (this.db.get("n") ?? 0) + 1);`), noEvents);
+      const first = unit.call({ ...request("inv_1", { first: 1, ms: 400 }), deadlineMs: 200 }, quiet);
+      const second = unit.call(request("inv_2", { ms: 800 }), quiet);
+      expect(await first).toMatchObject({ outcome: { kind: "timed-out" } });
+      expect(await second).toMatchObject({ outcome: { kind: "interrupted" }, stateChanges: {} });
+    });
+
     it("by retiring without hurry takes no more calls either, and is hurried by who retires it again", async () => {
       const unit = await (await open()).start(unitCode('return "finished";'), noEvents);
       const unhurried = unit.retire({ isUnhurried: true });

@@ -120,6 +120,27 @@ describe("a run on the old code of an update", () => {
     expect((await run).n).toBe(101);
   });
 
+  it("leaves nothing of a try that does not count, also not of keys that nobody else has set", async () => {
+    const server = await TestServer.inMemory();
+    const gate = await Gate.open();
+    const source = await server.deploy(
+      `export default { name: "t", version: "1", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" }, async run() {
+        this.db.set("total", (this.db.get("total") ?? 0) + 1);
+        const n = this.db.get("n") ?? 0;
+        if (globalThis.hasWaited !== true) { globalThis.hasWaited = true; await fetch("${gate.url}"); }
+        this.db.set("n", n + 1);
+        this.http.respond({ status: 200, body: "ok" });
+      } };`,
+    );
+    const run = fetch(source.endpoint ?? "");
+    await gate.reached;
+    await server.api.put(`${source.path}/state/n`, { value: 100 });
+    gate.release();
+    await run;
+    await eventually(async () => (await source.invocations()).length === 1);
+    expect(await source.state()).toEqual({ n: 101, total: 1 });
+  });
+
   it("never gives two clients the same count, however often it is updated under them", async () => {
     const server = await TestServer.inMemory();
     const pause = "await new Promise((done) => setImmediate(done));";

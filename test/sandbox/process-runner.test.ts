@@ -54,6 +54,24 @@ describe("a process that is killed while it loads", () => {
   });
 });
 
+it("a process that sends what is not valid while it loads is told of with the reason, and not started again", async () => {
+  const folder = await temporaryFolder();
+  const runner = await ProcessRunner.start({
+    entry: programFile("child.cjs"),
+    runFolder: join(folder, "run"),
+    packagesFolder: join(folder, "packages"),
+    memoryMb: 256,
+    enclosure: belt("it is not looked at here"),
+    apiUrl: () => "http://127.0.0.1:1",
+    clock: systemClock,
+    log: silentLog,
+  });
+  onTestFinished(() => runner[Symbol.asyncDispose]());
+  const code = 'export default { name: "t", version: "1", props: { a: { type: "string", description: "x".repeat(5e6) } }, run() {} };';
+  const started = runner.start({ bundle: bundleOf(code), env: {}, state: {} }, { late: () => {}, ended: () => {} });
+  await expect(started).rejects.toMatchObject({ code: "PD_LOAD_FAILED", message: expect.stringContaining("invalid message") });
+});
+
 describe("a server that stops while a process is being started", () => {
   it("waits for the end of that process as well, and leaves nothing of it", async () => {
     const runFolder = join(await temporaryFolder(), "run");

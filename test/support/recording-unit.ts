@@ -23,8 +23,6 @@ export class RecordingUnit implements Unit {
     this.told.push(changes);
   }
 
-  restoreState(): void {}
-
   async memoryBytes(): Promise<number> {
     return 1;
   }

@@ -54,8 +54,7 @@ class ActionSession implements Developed<ReadResult> {
     await this.#debug();
     const first = await this.#component.read();
     if (signal.aborted) return;
-    this.#loop.take(lookOf(first));
-    await this.save(first);
+    await this.#loop.save(lookOf(first));
     if (signal.aborted) return;
     printNote(
       this.#cli,

@@ -144,9 +144,13 @@ export class DevLoop<Files> {
     this.#question?.abort();
     if (this.#firstSave !== undefined) return this.#firstSave();
     await this.#saving;
+    await this.save(look);
+  }
+
+  /** Resolves when the save has been sent, or asks a question: it may stay open for long, and a new save takes precedence. */
+  async save(look: Look<Files>): Promise<void> {
     this.take(look);
     this.#saving = this.#developed.save(look.files);
-    // A question may stay open for long, and a new save takes precedence.
     const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
     await Promise.race([this.#saving, asked]);
   }
@@ -190,7 +194,7 @@ export class DevLoop<Files> {
     try {
       return await ask(AbortSignal.any([question.signal, this.#stop.signal]), () => this.#endLook());
     } finally {
-      this.#question = undefined;
+      if (this.#question === question) this.#question = undefined;
       // Questions change the terminal's mode. After quitting it belongs to the user again.
       if (this.#takesKeys && !this.#stop.signal.aborted) this.#cli.stdin.setRawMode(true).resume();
     }

@@ -75,7 +75,6 @@ export interface RunResult {
 export type TouchedKeys = Readonly<Record<string, number>>;
 
 /** Key → stored value, and the number of changes by others at that time. */
-export type StoredValues = Readonly<Record<string, { readonly text: string | null; readonly epoch: number }>>;
 
 /** Key → JSON text. `null` clears the key. */
 export type StateChanges = Readonly<Record<string, string | null>>;

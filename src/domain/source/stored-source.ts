@@ -23,7 +23,8 @@ interface Reads {
 /** A source as the store has it. All but its outline is read on first access, because most sources of a server are idle. */
 export class StoredSource {
   readonly outline: SourceOutline;
-  readonly #reads: Reads;
+  /** Dropped once both are read, with what they hold. */
+  #reads: Reads | undefined;
   #source: DeployedComponent | undefined;
   #provenance: Provenance | undefined;
   #definition: ComponentDefinition | undefined;
@@ -35,7 +36,8 @@ export class StoredSource {
   }
 
   static of(source: DeployedComponent, component: Pick<SavedComponent, "definition" | "origin" | "code">): StoredSource {
-    return new StoredSource(outlineOf(source), { source: () => source, provenance: () => provenanceOf(component) });
+    const provenance = provenanceOf(component);
+    return new StoredSource(outlineOf(source), { source: () => source, provenance: () => provenance });
   }
 
   /** A source that is being deployed. Its code is not known yet. */
@@ -47,12 +49,18 @@ export class StoredSource {
   }
 
   get source(): DeployedComponent {
-    this.#source ??= this.#reads.source();
+    if (this.#source === undefined) {
+      this.#source = this.#unread().source();
+      this.#dropRead();
+    }
     return this.#source;
   }
 
   get provenance(): Provenance {
-    this.#provenance ??= this.#reads.provenance();
+    if (this.#provenance === undefined) {
+      this.#provenance = this.#unread().provenance();
+      this.#dropRead();
+    }
     return this.#provenance;
   }
 
@@ -62,5 +70,14 @@ export class StoredSource {
     const { declared } = this.provenance;
     this.#definition = { ...declared, props: withDynamicProps(declared.props, this.source.dynamicProps) };
     return this.#definition;
+  }
+
+  #unread(): Reads {
+    if (this.#reads === undefined) throw new Error(`${this.outline.id} was read twice`);
+    return this.#reads;
+  }
+
+  #dropRead(): void {
+    if (this.#source !== undefined && this.#provenance !== undefined) this.#reads = undefined;
   }
 }

@@ -73,13 +73,14 @@ interface Installing extends LoadedComponent {
 async function install(ports: ChangePorts, state: Hosting, { live, component, unit, request }: Installing): Promise<LiveSource> {
   const { store } = ports;
   const draft = live.source;
+  let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   try {
     const { definition } = component;
     const configuration = await live.questions.configure(unit, { name: definition.name, definition, given: request.props });
     const name = request.name ?? definition.name;
     const begin = async (slug: string): Promise<DeployedComponent> => {
       const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, ...configuration };
-      live.switchTo(source, component, unit);
+      swap = live.switchTo(source, component, unit);
       await store.beginDeploy(source, component, { baggage: request.baggage });
       state.sources.add(live);
       return source;
@@ -93,6 +94,7 @@ async function install(ports: ChangePorts, state: Hosting, { live, component, un
     if (source.active) await callHook(live, "activate", attempt);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: [] }) : [];
     await store.finishDeploy(source.id, timers);
+    swap?.retireOld();
     live.isShown = true;
     state.timers.replace(source.id, timers);
     live.prepareNext(component);

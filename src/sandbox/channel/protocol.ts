@@ -1,6 +1,6 @@
 import type { Emit } from "../../domain/event/event.ts";
 import type { InvocationId } from "../../domain/ids.ts";
-import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges, StoredValues, TouchedKeys } from "../../domain/run/invocation.ts";
+import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges, TouchedKeys } from "../../domain/run/invocation.ts";
 import type { DataStoreRequest } from "../../domain/source/data-store.ts";
 import type { OutsideRequest } from "../../domain/run/exchange.ts";
 import type { JsonValue } from "../../domain/text/json.ts";
@@ -9,7 +9,7 @@ import type { RunFileRequest } from "../../domain/run/run-files.ts";
 import type { PropFacts } from "../../domain/props/prop-kind.ts";
 
 /** Changes with every change to a message. A child with another version is refused. */
-export const PROTOCOL = 12;
+export const PROTOCOL = 13;
 
 export const HOSTED_API = "api.pipedream.com";
 
@@ -57,7 +57,6 @@ export type ToChild =
   | HostCall
   | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }
   | { readonly type: "host:state"; readonly changes: StateChanges; readonly epoch: number }
-  | { readonly type: "host:restore"; readonly stored: StoredValues }
   /** The host settled this call and will not store its result. */
   | { readonly type: "host:abandon"; readonly id: InvocationId }
   | { readonly type: "host:ping" }

@@ -1,7 +1,7 @@
 import type { InvocationId } from "../../domain/ids.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
-import { type LogLine, type Outcome, type RunResult, type StateChanges, type StoredValues } from "../../domain/run/invocation.ts";
+import { type LogLine, type Outcome, type RunResult, type StateChanges } from "../../domain/run/invocation.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
 import { secretVariables } from "../../domain/account/secrets.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../../ports/runner.ts";
@@ -67,6 +67,8 @@ export class ProcessUnit implements Unit {
   readonly #answers: Answers;
   #isRetired = false;
   #isWatching = false;
+  /** The deadline that the timer waits for. */
+  #awaited: { readonly deadlineAt: number; readonly wake: AbortController } | undefined;
   #isStopping = false;
   #isDying = false;
   #killReason: string | undefined;
@@ -142,10 +144,6 @@ export class ProcessUnit implements Unit {
 
   patchState(changes: StateChanges, epoch: number): void {
     this.#child.send({ type: "host:state", changes, epoch });
-  }
-
-  restoreState(stored: StoredValues): void {
-    this.#child.send({ type: "host:restore", stored });
   }
 
   async retire({ isUnhurried = false } = {}): Promise<void> {
@@ -292,18 +290,35 @@ export class ProcessUnit implements Unit {
     if (this.#isRetired) this.#endWhenIdle();
   }
 
-  /** One timer serves all calls, ordered by deadline. */
+  /** One timer serves all calls: it waits for the earliest deadline, and a call with an earlier one wakes it. */
   async #watchDeadlines(): Promise<void> {
-    if (this.#isWatching) return;
+    if (this.#isWatching) return this.#wakeIfLate();
     this.#isWatching = true;
     const time = this.#time;
     for (;;) {
-      const [oldest] = this.#inFlight.values();
-      if (oldest === undefined || this.#stop.signal.aborted || this.#killReason !== undefined) break;
-      if (oldest.deadlineAt <= time.now()) await this.#expire();
-      else await time.sleepUntil(oldest.deadlineAt, this.#stop.signal);
+      const earliest = this.#earliestDeadline();
+      if (earliest === undefined || this.#stop.signal.aborted || this.#killReason !== undefined) break;
+      if (earliest <= time.now()) {
+        await this.#expire();
+        continue;
+      }
+      this.#awaited = { deadlineAt: earliest, wake: new AbortController() };
+      await time.sleepUntil(earliest, AbortSignal.any([this.#stop.signal, this.#awaited.wake.signal]));
     }
+    this.#awaited = undefined;
     this.#isWatching = false;
+  }
+
+  #earliestDeadline(): number | undefined {
+    let earliest: number | undefined;
+    for (const { deadlineAt } of this.#inFlight.values()) if (earliest === undefined || deadlineAt < earliest) earliest = deadlineAt;
+    return earliest;
+  }
+
+  #wakeIfLate(): void {
+    const awaited = this.#awaited;
+    const newest = this.#lastCall === undefined ? undefined : this.#inFlight.get(this.#lastCall);
+    if (awaited !== undefined && newest !== undefined && newest.deadlineAt < awaited.deadlineAt) awaited.wake.abort();
   }
 
   /** One of several calls in flight may have blocked the others. Then all are interrupted and none is blamed. */
@@ -312,7 +327,7 @@ export class ProcessUnit implements Unit {
     if (this.#inFlight.size > 1 && (await this.#pulse.feel()) === undefined) return this.kill("another call of the source blocked its process");
     const now = this.#time.now();
     for (const [id, call] of this.#inFlight) {
-      if (call.deadlineAt > now) break;
+      if (call.deadlineAt > now) continue;
       this.#settle(id, { outcome: { kind: "timed-out", afterMs: call.deadlineMs }, emits: [], stateChanges: {} });
       this.#child.send({ type: "host:abandon", id });
     }
@@ -363,11 +378,17 @@ export class ProcessUnit implements Unit {
     }
   }
 
-  #outcomeOfExit({ code, signal, lastWords }: ChildExit): Outcome {
+  #outcomeOfExit({ code, signal, lastWords, misuse }: ChildExit): Outcome {
     if (this.#killReason !== undefined) return { kind: "interrupted", reason: this.#killReason };
+    if (misuse !== undefined) return threwMisuse(this.#mask.over(misuse));
     if (lastWords.includes("heap out of memory")) return { kind: "out-of-memory", limitMb: this.#settings.memoryMb };
     return { kind: "exited", code, signal };
   }
+}
+
+function threwMisuse(misuse: string): Outcome {
+  const message = `its process sent the server an invalid message: ${misuse}`;
+  return { kind: "threw", error: { name: "Error", message, stack: message } };
 }
 
 /** Rejects beyond `LIMITS.call` bytes, and when the rest is missing. */

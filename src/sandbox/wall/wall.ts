@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../../system/home/make-folder.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { ComponentNetwork, SandboxUse } from "../../ports/runner.ts";
 import { type ComponentStart, type EnclosedStart, type Enclosure, type ProcessEnd, type ToolStart, belt } from "./enclosure.ts";
@@ -37,7 +38,7 @@ const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
 
 /** `auto` uses the wall when it is available. Throws PD_SANDBOX_UNAVAILABLE when a required wall is not. */
 export async function openEnclosure(use: SandboxUse, settings: WallSettings): Promise<Enclosure> {
-  for (const folder of [settings.runFolder, settings.packagesFolder]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [settings.runFolder, settings.packagesFolder]) await makeFolder(folder, 0o700);
   const withoutWall = (reason: string): Enclosure => {
     if (settings.network === "open") return belt(reason, deathGuard());
     throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot limit components to public addresses: this needs the wall, which is not available (${reason})`, {

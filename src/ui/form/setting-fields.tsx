@@ -1,5 +1,5 @@
 import { SETTING_NAMES, SOURCE_SETTINGS } from "../../domain/source-settings/settings.ts";
-import type { JsonObject } from "../../domain/text/json.ts";
+import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
 import type { Prop } from "../types.ts";
 import { PropForm } from "./prop-form.tsx";
 
@@ -13,7 +13,7 @@ const FIELDS: readonly Prop[] = SETTING_NAMES.map((name) => {
 
 interface SettingFieldsProps {
   readonly values: JsonObject;
-  readonly onChange: (values: JsonObject) => void;
+  readonly onChange: (name: string, value: JsonValue) => void;
   readonly isDisabled?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function SettingFields({ values, onChange, isDisabled = false }: SettingF
     <PropForm
       props={FIELDS}
       values={values}
-      onChange={(name, value) => onChange({ ...values, [name]: value ?? null })}
+      onChange={(name, value) => onChange(name, value ?? null)}
       ask={() => Promise.resolve({ choices: [], context: {} })}
       problems={{}}
       isDisabled={isDisabled}

@@ -51,7 +51,7 @@ export function DeployForm({ code, described }: { code: CodeParams; described: D
           {isSource && (
             <details>
               <summary>Settings</summary>
-              <SettingFields values={settings} onChange={setSettings} />
+              <SettingFields values={settings} onChange={(setting, value) => setSettings((before) => ({ ...before, [setting]: value }))} />
             </details>
           )}
           <button type="submit" class="button filled" disabled={isDeploying || !isSource}>

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { settingsDifference, settingsIn } from "../../domain/source-settings/read-settings.ts";
+import { settingsIn } from "../../domain/source-settings/read-settings.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { useUnsaved } from "../browser/unsaved.ts";
@@ -18,8 +18,7 @@ export function SettingsForm({ source, reload }: TabProps) {
   useUnsaved(isChanged);
   const save = async (): Promise<void> => {
     try {
-      const wanted = settingsIn(values);
-      if (settingsDifference(settingsIn(source), wanted).length > 0) await client.sources.update(source.id, wanted);
+      await client.sources.update(source.id, settingsIn(changed));
       setChanged({});
       setError(undefined);
       reload();
@@ -38,7 +37,7 @@ export function SettingsForm({ source, reload }: TabProps) {
       }}
     >
       <h2>Settings</h2>
-      <SettingFields values={values} onChange={setChanged} isDisabled={!mayChange} />
+      <SettingFields values={values} onChange={(name, value) => setChanged((before) => ({ ...before, [name]: value }))} isDisabled={!mayChange} />
       {error !== undefined && <Problem error={error} />}
       {mayChange && (
         <div class="row">

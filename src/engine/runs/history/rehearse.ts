@@ -114,7 +114,7 @@ async function startUnit(
 ): Promise<Unit> {
   const { processes, runner, packages } = ports;
   const { bundle, packagesFolder } = component;
-  const stores = new RehearsedStores(ports.store);
+  const stores = new RehearsedStores(ports.store, ports.clock);
   const code = { ...unitCode(packages, source, { bundle, packagesFolder, ...rightsOf(source) }), state };
   // Its process would otherwise wait for itself to end.
   const wait = processes.enter(live.isWarm);

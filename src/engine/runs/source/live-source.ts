@@ -26,15 +26,15 @@ import type { Usage } from "./usage.ts";
 /**
  * What of a source is in memory beside its record.
  * - `cold`: nothing. A call reads the code and makes it `warm`.
- * - `warm`: its code, its state (see RunStore.open) and, as a rule, a process. Without a process and a call it becomes `cold`.
- * - `switching`: an update has sent new calls to `version`, and calls of `before` still run. Each version receives the state changes of the other. Ends as
- *   `warm`, or is undone.
+ * - `warm`: its code, its state (see RunStore.open) and, as a rule, a process. Without a process and a call in flight it becomes `cold`.
+ * - `switching`: a deploy or update has sent new calls to `version`, and calls of the version before may still run. Each receives the state changes of the other.
+ *   `retireOld` makes it `warm`, `undo` what it was before.
  * - `gone`: the source was deleted, or its first deployment failed.
  */
 type Life =
   | { readonly kind: "cold" }
   | { readonly kind: "warm"; readonly version: Version }
-  | { readonly kind: "switching"; readonly version: Version; readonly before: Version | undefined }
+  | { readonly kind: "switching"; readonly version: Version }
   | { readonly kind: "gone" };
 
 /** One deployed component on this host. */
@@ -143,7 +143,10 @@ export class LiveSource {
 
   #endUse(usage: Usage): void {
     usage.end();
-    if (usage.isIdle) this.#ports.processes.offer();
+    if (!usage.isIdle) return;
+    this.#ports.processes.offer();
+    // A process that ended during the call, or could not start, has left this to the call's end.
+    if (this.#parts.units.isEmpty) this.#goCold(this.#parts.state);
   }
 
   /** The source stays warm until `work` has ended. */
@@ -201,20 +204,21 @@ export class LiveSource {
     return this.#parts.holdCalls();
   }
 
-  /** Sends new calls to this version. Without `unit`, the code is the same and so is its process. */
+  /** Sends new calls to this version. Without `unit`, or with that of the current version, the code and its process stay. */
   switchTo(source: DeployedComponent, component: SavedComponent, unit: Unit | undefined): { undo(): void; retireOld(): void } {
     const [recordBefore, lifeBefore, before] = [this.#record, this.#life, this.#version];
-    const version = unit === undefined && before !== undefined ? before : new Version(component, unit);
+    const isSameUnit = unit === undefined || unit === before?.unit;
+    const version = isSameUnit && before !== undefined ? before : new Version(component, unit);
     this.#use(StoredSource.of(source, component));
-    this.#life = { kind: "switching", version, before };
+    this.#life = { kind: "switching", version };
     this.highestVersion = Math.max(this.highestVersion, source.version);
     // Calls on the new code must not wait for a run that hangs on the old code.
-    if (unit !== undefined) this.#running?.calls.startOver();
+    if (!isSameUnit) this.#running?.calls.startOver();
     return {
       undo: () => {
         this.#use(recordBefore);
         this.#life = lifeBefore;
-        if (unit === undefined) return;
+        if (isSameUnit) return;
         this.#running?.calls.startOver();
         void unit.retire();
       },
@@ -336,7 +340,9 @@ export class LiveSource {
     const { state } = this.#parts;
     const reason = state.lost(owned) ?? state.clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
     if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
-    const fitting = owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug);
+    const hasRoom = owned.hasRoomFor(told.stateChanges);
+    if (!hasRoom) state.revert(owned, Object.keys(told.stateChanges));
+    const fitting = hasRoom ? told : withoutState(told, source.slug);
     const result = notes.length === 0 ? fitting : { ...fitting, logs: [...notes, ...fitting.logs] };
     options.onEnded?.();
     state.spread(owned, result.stateChanges, unit);

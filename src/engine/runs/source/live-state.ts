@@ -9,9 +9,9 @@ import { type CommitPorts, commitLate } from "../commits/commit-run.ts";
 import { stateTooLarge, withoutLost } from "./state-limits.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { SourceUnits } from "./source-units.ts";
-import { type Owned, StateOwnership } from "./state-ownership.ts";
+import { Owned, StateOwnership } from "./state-ownership.ts";
 
-type StatePorts = Pick<RunPorts, keyof CommitPorts | "log">;
+type StatePorts = Pick<RunPorts, keyof CommitPorts | "log" | "store">;
 
 interface Setup {
   readonly sourceId: DeployedId;
@@ -73,9 +73,16 @@ export class LiveState {
   clash({ owned, unit }: { owned: Owned; unit: Unit }, { touched, stateChanges }: RunResult, { kind }: Trigger): string | undefined {
     const keys = kind === "hook" || touched === undefined ? [] : owned.clashesOf(touched, unit);
     if (keys.length === 0) return undefined;
-    // The unit's memory still has the values that the discarded call wrote.
-    unit.restoreState(owned.storedOf(Object.keys(stateChanges), unit));
+    this.revert(owned, Object.keys(stateChanges));
     return `another run changed ${keys.map((key) => JSON.stringify(key)).join(", ")} while this one was using it`;
+  }
+
+  /**
+   * Puts what is stored back into all units, because the memory of one has what a discarded call wrote. This counts as a
+   * change by others, so calls in flight that used the discarded values are discarded too.
+   */
+  revert(owned: Owned, keys: readonly string[]): void {
+    this.spread(owned, owned.textsOf(keys), undefined);
   }
 
   /** A failed commit leaves the memory ahead of the store, so the state is dropped and read again by the next call. */
@@ -100,7 +107,8 @@ export class LiveState {
     // An ownership that opened between this check and the write would miss the change.
     while (this.owned === undefined && this.#ownership.current !== undefined) await this.#ownership.current.catch(() => {});
     const { owned } = this;
-    if (owned?.hasRoomFor(changes) === false) throw stateTooLarge(slug);
+    const known = owned ?? new Owned(this.#sourceId, { state: await store.readState(this.#sourceId), cache: {}, fence: 0 });
+    if (!known.hasRoomFor(changes)) throw stateTooLarge(slug);
     // Memory first: a run that writes the same key later is then also stored later.
     if (owned !== undefined) this.spread(owned, changes, undefined);
     const write = (): Promise<void> => store.writeState(this.#sourceId, changes, owned?.fence);
@@ -132,6 +140,11 @@ export class LiveState {
     const lost = isTooLarge ? Object.keys(part.result.stateChanges) : owned.clashesOf(part.result.touched ?? {}, unit);
     const kept = withoutLost(part, lost, { at: this.#ports.clock.now(), why: isTooLarge ? "the state is too large" : "another run changed them" });
     this.spread(owned, kept.result.stateChanges, unit);
+    if (lost.length > 0)
+      this.revert(
+        owned,
+        lost.filter((key) => key in part.result.stateChanges),
+      );
     await this.commit(owned, commitLate(this.#ports, owned, { strategy, part: kept }));
   }
 }

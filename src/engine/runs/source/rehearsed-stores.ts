@@ -1,5 +1,6 @@
 import { type DataStoreValue, type NewDataStoreValue, isThere } from "../../../domain/source/data-store.ts";
 import type { JsonValue } from "../../../domain/text/json.ts";
+import type { Clock } from "../../../ports/clock.ts";
 import type { DataStoreStore } from "../../../ports/stores/data-store-store.ts";
 
 export type StoreValues = Pick<
@@ -10,10 +11,12 @@ export type StoreValues = Pick<
 /** Data stores of a dry run. Reads see the real stores, writes go to a copy. */
 export class RehearsedStores implements StoreValues {
   readonly #real: StoreValues;
+  readonly #clock: Pick<Clock, "now">;
   readonly #copies = new Map<string, Map<string, DataStoreValue>>();
 
-  constructor(real: StoreValues) {
+  constructor(real: StoreValues, clock: Pick<Clock, "now">) {
     this.#real = real;
+    this.#clock = clock;
   }
 
   async getDataStoreValue(store: string, key: string, now: number): Promise<JsonValue | undefined> {
@@ -30,27 +33,27 @@ export class RehearsedStores implements StoreValues {
     return there.map(([key, { value }]) => [key, value] as const);
   }
 
-  async setDataStoreValue(store: string, key: string, { now, ...given }: NewDataStoreValue): Promise<void> {
-    (await this.#copyOf(store, now)).set(key, given);
+  async setDataStoreValue(store: string, key: string, { now: _now, ...given }: NewDataStoreValue): Promise<void> {
+    (await this.#copyOf(store)).set(key, given);
   }
 
   async setDataStoreExpiry(store: string, key: string, expiresAt: number | undefined): Promise<boolean> {
-    const copy = await this.#copyOf(store, 0);
+    const copy = await this.#copyOf(store);
     const kept = copy.get(key);
     if (kept !== undefined) copy.set(key, { value: kept.value, ...(expiresAt === undefined ? {} : { expiresAt }) });
     return kept !== undefined;
   }
 
   async deleteDataStoreValue(store: string, key: string): Promise<boolean> {
-    return (await this.#copyOf(store, 0)).delete(key);
+    return (await this.#copyOf(store)).delete(key);
   }
 
   async clearDataStore(store: string): Promise<void> {
-    (await this.#copyOf(store, 0)).clear();
+    (await this.#copyOf(store)).clear();
   }
 
-  async #copyOf(store: string, now: number): Promise<Map<string, DataStoreValue>> {
-    const values = await this.#real.listDataStoreValues(store, now);
+  async #copyOf(store: string): Promise<Map<string, DataStoreValue>> {
+    const values = await this.#real.listDataStoreValues(store, this.#clock.now());
     // Parallel writes share the first copy. Copied values get no expiry, so they last for the whole dry run.
     const copy = this.#copies.get(store) ?? new Map(values.map(([key, value]): [string, DataStoreValue] => [key, { value }]));
     this.#copies.set(store, copy);

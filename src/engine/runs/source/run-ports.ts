@@ -11,7 +11,7 @@ import type { ProcessBudget } from "./process-budget.ts";
 import type { QuestionPorts } from "../questions/source-questions.ts";
 
 export interface RunPorts extends CommitPorts, QuestionPorts {
-  readonly store: Pick<RunStore, "commit" | "committed" | "append" | "open" | "writeState"> &
+  readonly store: Pick<RunStore, "commit" | "committed" | "append" | "open" | "writeState" | "readState"> &
     Pick<ComponentStore, "getComponent"> &
     AccountStore &
     DataStoreStore;

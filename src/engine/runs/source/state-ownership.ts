@@ -1,6 +1,6 @@
 import type { DedupeCache } from "../../../domain/event/dedupe.ts";
 import type { DeployedId } from "../../../domain/ids.ts";
-import type { StateChanges, StoredValues, TouchedKeys } from "../../../domain/run/invocation.ts";
+import type { StateChanges, TouchedKeys } from "../../../domain/run/invocation.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import type { RunStore } from "../../../ports/stores/run-store.ts";
 import type { Unit } from "../../../ports/runner.ts";
@@ -57,9 +57,9 @@ export class Owned implements Ownership {
     return Object.fromEntries(this.#values);
   }
 
-  /** `epoch` is that of the last change by a writer other than `writer`. */
-  storedOf(keys: readonly string[], writer: Writer): StoredValues {
-    return Object.fromEntries(keys.map((key) => [key, { text: this.#values.get(key) ?? null, epoch: this.#othersEpoch(key, writer) }]));
+  /** What is stored for these keys. */
+  textsOf(keys: readonly string[]): StateChanges {
+    return Object.fromEntries(keys.map((key) => [key, this.#values.get(key) ?? null]));
   }
 
   #othersEpoch(key: string, writer: Writer): number {

@@ -2,6 +2,7 @@ import { exchangesOf } from "../../../domain/run/exchange.ts";
 import { parseJson } from "../../../domain/text/json.ts";
 import type { StepRecord, WorkflowRun } from "../../../domain/workflow/run.ts";
 import type { WorkflowStore } from "../../../ports/stores/workflow-store.ts";
+import type { Clock } from "../../../ports/clock.ts";
 import { RehearsedStores, type StoreValues } from "../../runs/source/rehearsed-stores.ts";
 import { Workbench, type WorkbenchPorts } from "../../workbench/workbench.ts";
 import type { StepPorts, StepSurroundings } from "./call-step.ts";
@@ -35,7 +36,7 @@ const BENCH = { most: 4, idleMs: 10_000, isCutOff: true } as const;
 export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundings, run, before, carried }: Rehearsed): Promise<RunRehearsal> {
   const recordings = await ports.store.recordings(run.id);
   const paths = new Map(before.map(({ namespace, path }) => [`${namespace} ${itemsOf(path)}`, path]));
-  const store = { ...ports.store, ...withoutWrites(ports.store) };
+  const store = { ...ports.store, ...withoutWrites(ports.store, ports.clock) };
   const bench = new Workbench({ ...ports, store }, BENCH);
   const dry: StepPorts = { ...ports, store, bench, mailer: { send: async () => {} } };
   const steps: StepRecord[] = [...carried];
@@ -76,8 +77,8 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
   return { run: last, steps };
 }
 
-function withoutWrites(store: StoreValues): StoreValues & Pick<RehearsalPorts["store"], "createDataStore" | "writeActionState"> {
-  const rehearsed = new RehearsedStores(store);
+function withoutWrites(store: StoreValues, clock: Pick<Clock, "now">): StoreValues & Pick<RehearsalPorts["store"], "createDataStore" | "writeActionState"> {
+  const rehearsed = new RehearsedStores(store, clock);
   return {
     getDataStoreValue: (name, key, now) => rehearsed.getDataStoreValue(name, key, now),
     listDataStoreValues: (name, now) => rehearsed.listDataStoreValues(name, now),

@@ -77,8 +77,6 @@ class TriggerUnit implements Unit {
 
   patchState(): void {}
 
-  restoreState(): void {}
-
   async retire(): Promise<void> {
     this.#end();
   }

@@ -74,8 +74,6 @@ export class ComponentHost {
         return this.#takeAnswer(message);
       case "host:state":
         return this.#state.patch(message.changes, message.epoch);
-      case "host:restore":
-        return this.#state.restore(message.stored);
       case "host:abandon":
         return this.#calls.get(message.id)?.state.abandon();
     }
@@ -132,6 +130,8 @@ export class ComponentHost {
     await call.state.untilFounded();
     this.#calls.delete(call.id);
     this.#heldSize -= call.heldSize;
+    // The host has settled it. What it wrote must not count as stored for the calls that read it.
+    if (call.state.isAbandoned) return call.finish();
     if (call.state.isVoid) return this.#reportVoid(call);
     // All emits in one message may be too much for the server.
     for (const { emits } of call.takeWaiting()) this.#around.sendNow({ type: "child:emitted", id: call.id, emits });

@@ -1,4 +1,4 @@
-import type { StateChanges, StoredValues } from "../../../domain/run/invocation.ts";
+import type { StateChanges } from "../../../domain/run/invocation.ts";
 
 export interface Writer {
   /** Its writes will never be stored. */
@@ -69,11 +69,6 @@ export class State {
   /** Applies changes by another process. The host detects calls that used older values. */
   patch(changes: StateChanges, epoch: number): void {
     for (const [key, text] of Object.entries(changes)) this.#replace(key, text, epoch);
-  }
-
-  /** Puts back stored values after discarding a call that did not know them. Values that include them stay. */
-  restore(stored: StoredValues): void {
-    for (const [key, { text, epoch }] of Object.entries(stored)) if (this.asOf(key) < epoch) this.#replace(key, text, epoch);
   }
 
   #replace(key: string, text: string | null, epoch: number): void {

@@ -31,6 +31,10 @@ export function openLine(connect: (socket: Socket) => unknown): DoorLine {
     if (isRecord(refusal)) asked?.reject(Object.assign(new Error(String(refusal["message"])), { code: String(refusal["code"]) }));
     else asked?.resolve(said["value"]);
   };
+  socket.on("close", () => {
+    for (const asked of waiting.values()) asked.reject(ended());
+    waiting.clear();
+  });
   let unread = "";
   socket.setEncoding("utf8").on("data", (chunk: string) => {
     const lines = (unread + chunk).split("\n");
@@ -41,12 +45,28 @@ export function openLine(connect: (socket: Socket) => unknown): DoorLine {
   return {
     ask: (question) =>
       new Promise((resolve, reject) => {
+        if (!isHostName(question.host)) return reject(notFound(question.host));
+        if (socket.destroyed) return reject(ended());
         waiting.set(++count, { resolve, reject });
         say({ number: count, ...question });
       }),
     close: (id) => say({ close: id } satisfies DoorClose),
     onBroken: (listener) => (broken = listener),
   };
+}
+
+/** The host ends a process's network when it is asked for anything else. */
+function isHostName(host: unknown): boolean {
+  return typeof host === "string" && host !== "" && host.length <= 255;
+}
+
+function ended(): Error {
+  return Object.assign(new Error("the network of this process has ended"), { code: "ENETDOWN" });
+}
+
+function notFound(host: unknown): Error {
+  const name = String(host).slice(0, 300);
+  return Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: "ENOTFOUND", errno: -3008, syscall: "getaddrinfo", hostname: name });
 }
 
 export function isCall(value: unknown): value is Callback {

@@ -70,7 +70,7 @@ export function unreadable({ name, id }: SourceOutline, cause: unknown): PdError
   return new PdError("PD_DATABASE_DAMAGED", `Cannot read the ${what} ${JSON.stringify(name)} (${id}): ${messageOf(cause)}`, { cause });
 }
 
-export function provenanceOfRow(row: Row): Provenance {
+function provenanceOfRow(row: Row): Provenance {
   return { declared: json(row["definition"]), origin: json(row["origin"]), imports: json(row["imports"]) };
 }
 

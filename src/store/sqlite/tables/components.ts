@@ -10,18 +10,8 @@ import type { Database, ListStatement } from "../../../database/driver.ts";
 import { INSERT_EVENT } from "../rows/event-writer.ts";
 import { formerDropper, idsOf, unusedDropper, versionNoter } from "../rows/code-retention.ts";
 import { type ReadRows, readRow } from "../rows/readable-rows.ts";
-import { type Row, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "../rows/rows.ts";
-import {
-  LISTED_AT_ONCE,
-  LISTED_SOURCES,
-  listedRecordOf,
-  type ListedRow,
-  listedRowOf,
-  SOURCES,
-  provenanceOfRow,
-  storedSourceOf,
-  unreadable,
-} from "../rows/source-rows.ts";
+import { type Row, json, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "../rows/rows.ts";
+import { LISTED_AT_ONCE, LISTED_SOURCES, listedRecordOf, type ListedRow, listedRowOf, SOURCES, storedSourceOf, unreadable } from "../rows/source-rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -269,26 +259,37 @@ export function componentReads(db: Database, readRows: ReadRows): ComponentReads
 
 /** Records are made on first access, of what was read with the outline. What a code declares is read then. */
 function listedSources(statement: ListStatement, readCode: (id: SavedId) => Row | undefined): StoredSource[] {
-  // Codes that declare the same share one object: a server may have thousands of sources of one component.
-  const declarations = new Map<unknown, Provenance["declared"]>();
+  // Thousands of sources may have one component, or components that declare the same.
+  const read: ReadCodes = { byId: new Map(), declarations: new Map() };
   const listed = Array.from(allRows(statement), (values) => {
     const row = listedRowOf(values);
     return new StoredSource(row.outline, {
       source: () => recordOf(row),
-      provenance: () => listedProvenanceOf(row.componentId, readCode(row.componentId), declarations),
+      provenance: () => listedProvenanceOf(row.componentId, readCode, read),
     });
   });
   return listed.toSorted((a, b) => newestFirst(a.outline, b.outline));
 }
 
+interface ReadCodes {
+  readonly byId: Map<SavedId, Provenance>;
+  /** By their JSON text. */
+  readonly declarations: Map<string, Provenance["declared"]>;
+}
+
 /** Throws PD_COMPONENT_NOT_FOUND, PD_DATABASE_DAMAGED. */
-function listedProvenanceOf(id: SavedId, found: Row | undefined, declarations: Map<unknown, Provenance["declared"]>): Provenance {
+function listedProvenanceOf(id: SavedId, readCode: (id: SavedId) => Row | undefined, { byId, declarations }: ReadCodes): Provenance {
+  const known = byId.get(id);
+  if (known !== undefined) return known;
+  const found = readCode(id);
   if (found === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot read what the code ${id} declares: it no longer exists`);
   try {
-    const read = provenanceOfRow(found);
-    const declared = declarations.get(found["definition"]) ?? read.declared;
-    declarations.set(found["definition"], declared);
-    return { ...read, declared };
+    const text = String(found["definition"]);
+    const declared = declarations.get(text) ?? json<Provenance["declared"]>(text);
+    const provenance: Provenance = { declared, origin: json(found["origin"]), imports: json(found["imports"]) };
+    declarations.set(text, declared);
+    byId.set(id, provenance);
+    return provenance;
   } catch (error) {
     throw new PdError("PD_DATABASE_DAMAGED", `Cannot read what the code ${id} declares: ${messageOf(error)}`, { cause: error });
   }

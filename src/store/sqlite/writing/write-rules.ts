@@ -39,7 +39,8 @@ export const WRITE_RULES: Readonly<Record<keyof Writes, WriteRule>> = {
   giveUpVersion: ofId,
   storePending: { ...NOTHING, leavesCaches: true },
   recordAttempts: { ...NOTHING, leavesCaches: true },
-  shrink: NOTHING,
+  // Key rotation uses it as a barrier behind all earlier writes.
+  shrink: ANYTHING,
   beginRun: { ...ofRun, leavesCaches: true },
   noteBegun: { ...ofId, leavesCaches: true },
   noteRun: ofRun,
