@@ -51,7 +51,9 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       expect((await store.getSource("hi_a"))?.source.workflowId).toBe("p_a");
       expect(await store.listComponents()).toEqual([]);
       expect((await store.stepComponents("sc_w")).map((found) => [found.namespace, found.component.id])).toEqual([["one", "sc_1"]]);
+      await store.saveSubscription({ id: "sub_1", emitterId: "hi_a", listenerId: "wh_a", channel: "", createdAt: now });
       await store.deleteSource("p_a");
+      expect(await store.listSubscriptions()).toEqual([]);
       expect(await store.getComponent("sc_1")).toBeUndefined();
       expect([await store.listSources(), await store.listWorkflows(), await store.getRun("run_1"), await store.stepRecords("run_1")]).toEqual([
         [],

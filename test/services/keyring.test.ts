@@ -1,7 +1,6 @@
-import { readFile, readdir } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
 import { PdHome, killHard } from "../support/pd.ts";
 import { startKeyringSession } from "./session-keyring.ts";
 
@@ -16,8 +15,6 @@ it("the key of a new home lies in the keyring of the session; without it the ser
   expect((await home.pd("status")).stdout).toMatch(/^Secret key: +keyring$/m);
   expect(await keyFile()).toMatch(/^\{"keyring":"\S+home [0-9a-f]{8}","home":"\S+home","note":"[^"]+"\}\n$/);
   await home.pd("secrets", "rotate");
-  // Later starts use compiled code.
-  await eventually(async () => (await readdir(join(home.home, "compiled")).catch(() => [])).some((name) => name.startsWith("up-")));
   await killHard(first.child);
 
   const elsewhere = await home.pd("up");

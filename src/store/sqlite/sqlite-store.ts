@@ -52,12 +52,12 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
     commit(run) {
-      const travelling = runMessage(run);
-      return writer.write("commit", travelling).then((answer) => new StoredCommit(answer, run.events, travelling));
+      const message = runMessage(run);
+      return writer.write("commit", message).then((answer) => new StoredCommit(answer, run.events, message));
     },
     async append(addendum) {
-      const travelling = addendumMessage(addendum);
-      return new StoredCommit(await writer.write("append", travelling), addendum.events, travelling);
+      const message = addendumMessage(addendum);
+      return new StoredCommit(await writer.write("append", message), addendum.events, message);
     },
     storePending: (request) => writer.write("storePending", request),
     writeActionState: (action, changes) => writer.write("writeActionState", action, changes),

@@ -1,4 +1,4 @@
-/** Sends a process's connections and lookups through the door (../door-protocol.ts). Code that bypasses this has no network. */
+/** Sends a process's connections and lookups through the door (../../network/door-protocol.ts). Code that bypasses this has no network. */
 import net from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import { isRecord } from "../../../domain/text/json.ts";

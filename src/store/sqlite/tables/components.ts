@@ -77,6 +77,8 @@ export function componentWrites(db: Database): ComponentWrites {
     removeListener(id);
     unsubscribe.run(id);
   };
+  const findTriggers = db.prepare("select id from deployed_components where workflow_id = ?");
+  const triggersOf = (id: DeployedId): readonly DeployedId[] => rows(findTriggers.all(id)).map(sourceIdOf);
 
   return {
     ...savedWrites(db, dropUnused),
@@ -97,12 +99,17 @@ export function componentWrites(db: Database): ComponentWrites {
     ...changeWrites(db),
     swap: swapper(db, { claimSlug, saveComponent, saveSteps, noteVersion, replaceTimers }),
     deleteSource(id) {
+      // Triggers are deleted with their workflow.
+      const ids = [id, ...triggersOf(id)];
       deleteSource.run(id);
-      forget(id);
+      ids.forEach(forget);
       dropUnused();
     },
     dropUnfinished(ids) {
-      for (const id of ids) if (deleteUnfinished.run(id).changes > 0) forget(id);
+      for (const id of ids) {
+        const all = [id, ...triggersOf(id)];
+        if (deleteUnfinished.run(id).changes > 0) all.forEach(forget);
+      }
       dropUnused();
     },
   };

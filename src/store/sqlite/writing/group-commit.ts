@@ -4,7 +4,7 @@ import { row } from "../rows/rows.ts";
 import { SourceProgress } from "../rows/source-progress.ts";
 import type { Witness } from "../file/witness.ts";
 
-/** One transaction with one fsync. Caches what it reads until another connection writes. */
+/** One transaction with one fsync. Caches what it reads until another connection writes: that of a second host, or of the SQLite shell. */
 export class GroupCommit {
   readonly progress: SourceProgress;
   readonly publisher: Publisher;

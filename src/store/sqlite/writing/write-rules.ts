@@ -5,7 +5,7 @@ import type { WriteRequest, Writes } from "./write-request.ts";
 interface WriteRule {
   /** Ids of what it uses. While a large run is written in parts, writes that share none of its ids go first. Undefined when it may use any. */
   readonly concerns: (write: unknown) => readonly string[] | undefined;
-  /** It changes neither subscriptions nor the progress of sources, or it updates their caches itself. */
+  /** It changes neither subscriptions nor the progress of sources, or it updates their caches itself. Omitting it only costs reading them again. */
   readonly leavesCaches?: true;
 }
 
