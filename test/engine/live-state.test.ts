@@ -1,3 +1,4 @@
+import { LIMITS } from "../../src/domain/limits.ts";
 import { describe, expect, it } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
 import { EventFeed } from "../../src/engine/runs/commits/event-feed.ts";
@@ -88,5 +89,12 @@ describe("a value that is set from outside", () => {
     expect(owned.state).toEqual({ limit: "7" });
     await store.writeState("dc_a", { n: "1" }, owned.fence);
     expect(await store.readState("dc_a")).toEqual({ limit: "7", n: "1" });
+  });
+
+  it("is refused when it is too much, also while nobody owns the source", async () => {
+    const { store, state } = await setUp();
+    await state.write("a", { large: JSON.stringify("x".repeat(LIMITS.state - 100)) });
+    await expect(state.write("a", { more: JSON.stringify("y".repeat(200)) })).rejects.toMatchObject({ code: "PD_BODY_TOO_LARGE" });
+    expect(Object.keys(await store.readState("dc_a"))).toEqual(["large"]);
   });
 });

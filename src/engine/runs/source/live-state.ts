@@ -104,10 +104,11 @@ export class LiveState {
   /** A warm unit sees the change at once. Throws PD_BODY_TOO_LARGE, PD_NOT_STORED. */
   async write(slug: string, changes: StateChanges): Promise<void> {
     const { store } = this.#ports;
+    const stored = this.owned === undefined ? await store.readState(this.#sourceId) : {};
     // An ownership that opened between this check and the write would miss the change.
     while (this.owned === undefined && this.#ownership.current !== undefined) await this.#ownership.current.catch(() => {});
     const { owned } = this;
-    const known = owned ?? new Owned(this.#sourceId, { state: await store.readState(this.#sourceId), cache: {}, fence: 0 });
+    const known = owned ?? new Owned(this.#sourceId, { state: stored, cache: {}, fence: 0 });
     if (!known.hasRoomFor(changes)) throw stateTooLarge(slug);
     // Memory first: a run that writes the same key later is then also stored later.
     if (owned !== undefined) this.spread(owned, changes, undefined);
