@@ -47,7 +47,7 @@ export async function keepCool({ clock, settings, signal }: EnginePorts, sources
   while (!signal.aborted) {
     await clock.sleepUntil(clock.now() + Math.min(COOL_DOWN_EVERY_MS, settings.idleMs), signal);
     for (const bench of benches) bench.coolDown();
-    for (const live of sources.all()) if (live.isWarm) live.coolDown(settings.idleMs);
+    for (const live of sources.all()) if (live.hasProcess) live.coolDown(settings.idleMs);
   }
 }
 

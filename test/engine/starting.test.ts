@@ -89,9 +89,9 @@ describe("a source that nobody has called since the start", () => {
     const runtime = await startRuntime(settings, silentLog, { plugs: { store, runner } });
     onTestFinished(() => runtime[Symbol.asyncDispose]());
     const live = runtime.engine.sources.find(id);
-    expect([live.isWarm, live.idleMs, live.load]).toEqual([false, undefined, { running: 0, waiting: 0 }]);
+    expect([live.hasProcess, live.idleMs, live.load]).toEqual([false, undefined, { running: 0, waiting: 0 }]);
     await live.stop();
-    expect(live.isWarm).toBe(false);
+    expect(live.hasProcess).toBe(false);
     await expect(live.invoke({ kind: "manual", event: {} })).rejects.toMatchObject({ code: "PD_STOPPING" });
   });
 });

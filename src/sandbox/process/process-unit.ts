@@ -15,6 +15,7 @@ import { Pulse } from "./pulse.ts";
 import { SecretMask } from "./secret-mask.ts";
 import { type HostCall, HOSTED_API, type RawLogLine, runText, type ToHost } from "../channel/protocol.ts";
 import { SentBody } from "./sent-body.ts";
+import { CallDeadlines } from "./call-deadlines.ts";
 import { StandingClock } from "./standing-clock.ts";
 import { StackMapper } from "./stack-mapper.ts";
 import type { Bundle } from "../../domain/component/saved-component.ts";
@@ -66,9 +67,7 @@ export class ProcessUnit implements Unit {
   readonly #mask = new SecretMask();
   readonly #answers: Answers;
   #isRetired = false;
-  #isWatching = false;
-  /** The deadline that the timer waits for. */
-  #awaited: { readonly deadlineAt: number; readonly wake: AbortController } | undefined;
+  readonly #deadlines: CallDeadlines;
   #isStopping = false;
   #isDying = false;
   #killReason: string | undefined;
@@ -105,6 +104,13 @@ export class ProcessUnit implements Unit {
     this.#time = new StandingClock(settings.clock);
     child.inspector?.watchPauses((isPaused) => (isPaused ? this.#time.stand() : this.#time.goOn()));
     this.#answers = new Answers(events, (answer) => child.send(answer));
+    this.#deadlines = new CallDeadlines({
+      time: this.#time,
+      inFlight: this.#inFlight,
+      over: this.#stop.signal,
+      isKilled: () => this.#killReason !== undefined,
+      expire: () => this.#expire(),
+    });
     this.#pulse = new Pulse({ clock: settings.clock, ask: () => child.send({ type: "host:ping" }), over: this.#stop.signal });
     this.#late = new LateLines(settings.clock, this.#stop.signal, (id, logs) => events.late({ id, result: { emits: [], stateChanges: {}, logs } }));
   }
@@ -134,7 +140,7 @@ export class ProcessUnit implements Unit {
       const shared = files === undefined ? {} : { files: { isEmpty: files.isEmpty } };
       const call: HostCall = { type: "host:call", id, method, configured, endpoint, dynamicProps: dynamicProps.map(propFacts), asksHost, nowMs, ...shared };
       this.#child.send(call, triggerText === undefined ? undefined : runText(call, triggerText));
-      void this.#watchDeadlines();
+      this.#deadlines.watch(deadlineAt);
     });
   }
 
@@ -288,37 +294,6 @@ export class ProcessUnit implements Unit {
     this.#held.forget(id);
     end?.settle({ outcome, emits, stateChanges, touched, logs: call.logs, hasExited, returned, report });
     if (this.#isRetired) this.#endWhenIdle();
-  }
-
-  /** One timer serves all calls: it waits for the earliest deadline, and a call with an earlier one wakes it. */
-  async #watchDeadlines(): Promise<void> {
-    if (this.#isWatching) return this.#wakeIfLate();
-    this.#isWatching = true;
-    const time = this.#time;
-    for (;;) {
-      const earliest = this.#earliestDeadline();
-      if (earliest === undefined || this.#stop.signal.aborted || this.#killReason !== undefined) break;
-      if (earliest <= time.now()) {
-        await this.#expire();
-        continue;
-      }
-      this.#awaited = { deadlineAt: earliest, wake: new AbortController() };
-      await time.sleepUntil(earliest, AbortSignal.any([this.#stop.signal, this.#awaited.wake.signal]));
-    }
-    this.#awaited = undefined;
-    this.#isWatching = false;
-  }
-
-  #earliestDeadline(): number | undefined {
-    let earliest: number | undefined;
-    for (const { deadlineAt } of this.#inFlight.values()) if (earliest === undefined || deadlineAt < earliest) earliest = deadlineAt;
-    return earliest;
-  }
-
-  #wakeIfLate(): void {
-    const awaited = this.#awaited;
-    const newest = this.#lastCall === undefined ? undefined : this.#inFlight.get(this.#lastCall);
-    if (awaited !== undefined && newest !== undefined && newest.deadlineAt < awaited.deadlineAt) awaited.wake.abort();
   }
 
   /** One of several calls in flight may have blocked the others. Then all are interrupted and none is blamed. */

@@ -117,7 +117,7 @@ async function startUnit(
   const stores = new RehearsedStores(ports.store, ports.clock);
   const code = { ...unitCode(packages, source, { bundle, packagesFolder, ...rightsOf(source) }), state };
   // Its process would otherwise wait for itself to end.
-  const wait = processes.enter(live.isWarm);
+  const wait = processes.enter(live.hasProcess);
   if (wait !== undefined) await wait;
   let isGone = false;
   const leave = (): void => {

@@ -8,11 +8,11 @@ import { isDeath, reasonToRunAgain } from "../../../domain/run/run-again.ts";
 import type { SavedComponent } from "../../../domain/component/saved-component.ts";
 import type { Trigger } from "../../../domain/run/trigger.ts";
 import type { DebugLink } from "../../../ports/debugger.ts";
-import type { CallReport, LatePart, Unit } from "../../../ports/runner.ts";
+import type { LatePart, Unit } from "../../../ports/runner.ts";
 import type { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitRun } from "../commits/commit-run.ts";
 import { type Access, accessWithoutAccounts, refusedRun } from "../../accounts/credentials.ts";
-import type { InvokeOptions } from "./invoke-options.ts";
+import { type InvokeOptions, callReport } from "./invoke-options.ts";
 import { withoutState } from "./state-limits.ts";
 import type { LiveState } from "./live-state.ts";
 import { NO_LOAD, RunningSource, type UpdateHold } from "./running-source.ts";
@@ -105,7 +105,7 @@ export class LiveSource {
     return this.#ports.settings.endpointUrl(this.outline.endpointKey);
   }
 
-  get isWarm(): boolean {
+  get hasProcess(): boolean {
     return this.#running?.units.isEmpty === false;
   }
 
@@ -163,7 +163,7 @@ export class LiveSource {
     usage.begin();
     try {
       const attempt = (given: Try, isAlone: boolean): Promise<Tried> => calls.run(() => this.#call({ kind: "run", trigger }, trigger, given), isAlone);
-      const first = await attempt({ options, tries: ONE_TRY.tries, notes: ONE_TRY.notes }, options.isAlone === true);
+      const first = await attempt({ options, tries: ONE_TRY.tries, notes: ONE_TRY.notes }, false);
       if ("run" in first) return first.run;
       const { clock, signal } = this.#ports;
       return await untilItCounts({ clock, isOver: () => this.isGone || signal.aborted, attempt }, { name: this.source.slug, options, first });
@@ -308,15 +308,7 @@ export class LiveSource {
     const startedAt = clock.now();
     const { replayOf } = options;
     feed.observe(source.id, { kind: "started", id, at: startedAt, trigger, replayOf });
-    const report: CallReport = {
-      log: (line) => {
-        feed.observe(source.id, { kind: "line", id, line });
-        // Readers follow the workflow, not its trigger.
-        if (source.workflowId !== undefined) feed.observe(source.workflowId, { kind: "line", id, line });
-      },
-      respond: (response, isUnsettled) => options.onResponse?.(response, isUnsettled),
-      takesStreams: options.onResponse !== undefined,
-    };
+    const report = callReport(feed, { source, id, options });
     const triggerText = method.kind === "run" ? JSON.stringify(trigger) : undefined;
     const { dynamicProps } = source;
     const { deadlineMs } = settings;
