@@ -20,7 +20,7 @@ it("the key of a new home lies in the keyring of the session; without it the ser
   const elsewhere = await home.pd("up");
   expect([elsewhere.code, elsewhere.stderr]).toEqual([
     1,
-    expect.stringMatching(/Error: Cannot use the keyring of this machine: Platform failure[^]*Try: Unlock it, start pd in its session/),
+    expect.stringMatching(/Error: Cannot use the keyring of this machine: Platform failure[^]*Try: Unlock it, and start pd in its session/),
   ]);
 
   const again = await home.up(["--keyring", "never"], { env: session });
