@@ -9,7 +9,7 @@ import { runText } from "../../src/sandbox/channel/protocol.ts";
 import { ComponentHost } from "../../src/sandbox/child/component/component-host.ts";
 import { Publisher } from "../../src/store/sqlite/tables/deliveries.ts";
 import { openForReading, openForWriting } from "../../src/store/sqlite/file/open.ts";
-import { row } from "../../src/store/sqlite/rows/rows.ts";
+import { row } from "../../src/store/rows/rows.ts";
 import { runWrites } from "../../src/store/sqlite/tables/runs.ts";
 import { SourceProgress } from "../../src/store/sqlite/rows/source-progress.ts";
 import { runMessage } from "../../src/store/sqlite/rows/run-message.ts";

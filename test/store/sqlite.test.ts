@@ -46,6 +46,27 @@ describe("the SQLite store", () => {
   raceContract(place);
   workflowContract(place);
 
+  it("writes in the order of the calls: a subscription counts between commits that share a transaction", async () => {
+    const { store } = await place();
+    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+    const { fence } = await store.open("dc_a");
+    const emit = (id: `inv_${string}`, payload: string) => store.commit(run(fence, "dc_a", id, { events: [{ payload, channel: "" }] }));
+    const listens = { emitterId: "dc_a", channel: "", createdAt: 0 } as const;
+    await store.saveSubscription({ ...listens, id: "sub_1", listenerId: "wh_1" });
+    await Promise.all([
+      emit("inv_1", "1"),
+      store.saveSubscription({ ...listens, id: "sub_2", listenerId: "wh_2" }),
+      emit("inv_2", "2"),
+      store.deleteSubscription({ ...listens, listenerId: "wh_1" }),
+      emit("inv_3", "3"),
+    ]);
+    const payloads = async (id: "wh_1" | "wh_2") => (await store.listDeliveries(id, { limit: 9 })).map(({ payload }) => payload);
+    expect([await payloads("wh_1"), await payloads("wh_2")]).toEqual([
+      ["2", "1"],
+      ["3", "2"],
+    ]);
+  });
+
   it("refuses a file that is no database, names it and leaves it as it is", async () => {
     const path = join(await temporaryFolder(), "test.db");
     await writeFile(path, "this is no database, but somebody may want it back".repeat(100));

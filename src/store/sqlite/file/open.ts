@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openDatabase } from "../../../database/database.ts";
 import type { Database } from "../../../database/driver.ts";
 import { PdError, codeOf, messageOf } from "../../../domain/errors.ts";
-import { row } from "../rows/rows.ts";
+import { row } from "../../rows/rows.ts";
 import type { Witness } from "./witness.ts";
 
 /** watch-damage.ts checks larger files in the background. */

@@ -3,7 +3,7 @@ import { openDatabase } from "../../../database/database.ts";
 import type { Database } from "../../../database/driver.ts";
 import { PdError, codeOf, messageOf } from "../../../domain/errors.ts";
 import { damageOf, requireKnownRevision } from "./open.ts";
-import { row } from "../rows/rows.ts";
+import { row } from "../../rows/rows.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
 /** Without events of uncommitted runs. */

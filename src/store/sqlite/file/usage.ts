@@ -1,24 +1,7 @@
 import { type Backlog, KINDS, type Kind, type KindUsage } from "../../../domain/health/usage.ts";
 import type { Database } from "../../../database/driver.ts";
-import { row, rows } from "../rows/rows.ts";
-
-const KIND_OF: Readonly<Record<string, Kind>> = {
-  events: "events",
-  postponed_events: "events",
-  invocations: "runs",
-  log_chunks: "runs",
-  timer_instants: "runs",
-  pending_requests: "runs",
-  deliveries: "deliveries",
-  attempts: "deliveries",
-  state: "state",
-  action_state: "state",
-  source_progress: "state",
-  data_stores: "state",
-  data_store_values: "state",
-  saved_components: "code",
-  source_versions: "code",
-};
+import { KIND_OF } from "../../rows/table-kinds.ts";
+import { row, rows } from "../../rows/rows.ts";
 
 /** Includes indexes. */
 const BYTES = `select coalesce(m.tbl_name, d.name) as name, sum(d.pgsize) as bytes

@@ -2,7 +2,7 @@ import type { DeployedComponent } from "../../../domain/source/deployed-componen
 import type { SavedId } from "../../../domain/ids.ts";
 import { NEWEST_VERSIONS } from "../../../domain/source/source-version.ts";
 import type { Database } from "../../../database/driver.ts";
-import { componentIdOf, rows } from "./rows.ts";
+import { componentIdOf, rows } from "../../rows/rows.ts";
 
 const IS_UNUSED = `is_transient = 1 and not exists (select 1 from deployed_components where component_id = saved_components.id)
   and not exists (select 1 from source_versions where component_id = saved_components.id)

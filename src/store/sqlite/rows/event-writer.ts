@@ -2,9 +2,10 @@ import { PdError } from "../../../domain/errors.ts";
 import type { Event, NewEvent } from "../../../domain/event/event.ts";
 import type { DeployedId, InvocationId } from "../../../domain/ids.ts";
 import type { Bound, Database, Statement } from "../../../database/driver.ts";
-import { row } from "./rows.ts";
+import { row } from "../../rows/rows.ts";
 import { stagedEvents } from "./staged-events.ts";
-import { EVENT_COLUMNS, type FencedMessage, storedEvents } from "./run-message.ts";
+import { EVENT_COLUMNS, type FencedMessage } from "./run-message.ts";
+import { storedEvents } from "../../rows/stored-commit.ts";
 
 const ADVANCE = "update source_progress set last_seq = last_seq + ? where source_id = ? returning last_seq";
 export const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)

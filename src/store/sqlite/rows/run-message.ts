@@ -5,14 +5,15 @@ import { deserialize, serialize } from "node:v8";
 import type { DedupeChange } from "../../../domain/event/dedupe.ts";
 import type { Event, NewEvent, NewEvents, NewPostponedEvent } from "../../../domain/event/event.ts";
 import type { Verdict } from "../../../domain/delivery/delivery.ts";
-import { type DeployedId, type InvocationId, type ListenerId, eventId, numberOfDelivery } from "../../../domain/ids.ts";
+import { type DeployedId, type InvocationId, type ListenerId, numberOfDelivery } from "../../../domain/ids.ts";
 import { type Outcome, type StateChanges, isFailed } from "../../../domain/run/invocation.ts";
-import type { Addendum, Committed, RunCommit } from "../../../ports/stores/run-store.ts";
+import type { Addendum, RunCommit } from "../../../ports/stores/run-store.ts";
 import type { Published } from "../../../domain/delivery/message.ts";
 import type { AttemptRecord } from "../../../ports/stores/delivery-store.ts";
 import type { Bound } from "../../../database/driver.ts";
-import { newEventOf } from "./rows.ts";
-import { type StepMessage, stepMessage } from "./step-message.ts";
+import { newEventOf } from "../../rows/rows.ts";
+import { storedEvents } from "../../rows/stored-commit.ts";
+import { type StepMessage, stepMessage } from "../../rows/step-message.ts";
 
 export interface FencedMessage {
   readonly fence: number;
@@ -64,11 +65,6 @@ export interface AttemptMessage {
   readonly verdict: Verdict["kind"];
   /** Null unless the verdict is `retry`. */
   readonly retryAt: number | null;
-}
-
-export interface CommitAnswer {
-  readonly firstSeq: number;
-  readonly listeners: readonly ListenerId[];
 }
 
 export const EVENT_COLUMNS = 5;
@@ -202,32 +198,4 @@ export function eventsIn({ id: invocationId, at }: FencedMessage, columns: reado
     found.push(newEventOf({ channel, dedupe_id: dedupeId, summary, ts, payload }));
   }
   return storedEvents(found, firstSeq, { invocationId, at });
-}
-
-export function storedEvents(events: NewEvents, firstSeq: number, { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] {
-  const stored: Event[] = [];
-  let seq = firstSeq;
-  for (const { payload, dedupeId, channel, summary, ts } of events)
-    stored.push({ payload, dedupeId, channel, summary, ts, seq, storedAt: at, invocationId, id: eventId(at, seq++) });
-  return stored;
-}
-
-/** Builds its events on first access, which is rare. A class, because V8 keeps a literal with a getter as a dictionary. */
-export class StoredCommit implements Committed {
-  readonly listeners: readonly ListenerId[];
-  readonly #firstSeq: number;
-  readonly #new: NewEvents;
-  readonly #origin: { readonly invocationId: InvocationId; readonly at: number };
-  #events: readonly Event[] | undefined;
-
-  constructor({ firstSeq, listeners }: CommitAnswer, events: NewEvents, { id, at }: FencedMessage) {
-    this.listeners = listeners;
-    this.#firstSeq = firstSeq;
-    this.#new = events;
-    this.#origin = { invocationId: id, at };
-  }
-
-  get events(): readonly Event[] {
-    return (this.#events ??= storedEvents(this.#new, this.#firstSeq, this.#origin));
-  }
 }

@@ -1,7 +1,7 @@
 import { type DedupeCache, type DedupeChange, remember } from "../../../domain/event/dedupe.ts";
 import type { DeployedId } from "../../../domain/ids.ts";
 import type { Database } from "../../../database/driver.ts";
-import { json, row } from "./rows.ts";
+import { json, row } from "../../rows/rows.ts";
 import { overtaken } from "./staged-events.ts";
 
 interface Progress {

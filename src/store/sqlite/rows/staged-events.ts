@@ -5,7 +5,7 @@
 import type { Database } from "../../../database/driver.ts";
 import { PdError } from "../../../domain/errors.ts";
 import type { DeployedId } from "../../../domain/ids.ts";
-import { row, rows, sourceIdOf } from "./rows.ts";
+import { row, rows, sourceIdOf } from "../../rows/rows.ts";
 import type { FencedMessage } from "./run-message.ts";
 
 export const NEWEST = "(select last_seq from source_progress where source_id = ?)";

@@ -3,7 +3,7 @@ import { PdError } from "../../../domain/errors.ts";
 import type { AccountId } from "../../../domain/ids.ts";
 import type { AccountStore } from "../../../ports/stores/account-store.ts";
 import type { Database } from "../../../database/driver.ts";
-import { accountOf, row, rows } from "../rows/rows.ts";
+import { accountOf, row, rows } from "../../rows/rows.ts";
 
 export interface AccountWrites {
   saveAccount(account: AccountContent): void;

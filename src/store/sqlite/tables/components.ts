@@ -9,9 +9,10 @@ import type { StepComponent } from "../../../ports/stores/workflow-store.ts";
 import type { Database, ListStatement } from "../../../database/driver.ts";
 import { INSERT_EVENT } from "../rows/event-writer.ts";
 import { formerDropper, idsOf, unusedDropper, versionNoter } from "../rows/code-retention.ts";
-import { type ReadRows, readRow } from "../rows/readable-rows.ts";
-import { type Row, json, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "../rows/rows.ts";
-import { LISTED_AT_ONCE, LISTED_SOURCES, listedRecordOf, type ListedRow, listedRowOf, SOURCES, storedSourceOf, unreadable } from "../rows/source-rows.ts";
+import { type ReadRows, readRow } from "../../rows/readable-rows.ts";
+import { type Row, json, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "../../rows/rows.ts";
+import { storedSourceOf, unreadable } from "../../rows/source-rows.ts";
+import { LISTED_AT_ONCE, LISTED_SOURCES, listedRecordOf, type ListedRow, listedRowOf, SOURCES } from "../rows/listed-sources.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 

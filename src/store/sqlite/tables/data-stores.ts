@@ -3,7 +3,7 @@ import type { DataStoreStore } from "../../../ports/stores/data-store-store.ts";
 import { PdError } from "../../../domain/errors.ts";
 import { parseJson } from "../../../domain/text/json.ts";
 import type { Database } from "../../../database/driver.ts";
-import { row, rows } from "../rows/rows.ts";
+import { row, rows } from "../../rows/rows.ts";
 
 export interface DataStoreWrites {
   createDataStore(name: string, now: number): void;

@@ -4,8 +4,8 @@ import { type Published, messagesOf } from "../../../domain/delivery/message.ts"
 import { keysReaching, reaches } from "../../../domain/delivery/subscription.ts";
 import type { DeliveryStore } from "../../../ports/stores/delivery-store.ts";
 import type { Database } from "../../../database/driver.ts";
-import type { ReadRows } from "../rows/readable-rows.ts";
-import { attemptOf, deliveryOf, json, listenerOf, row, rows, stateCount } from "../rows/rows.ts";
+import type { ReadRows } from "../../rows/readable-rows.ts";
+import { attemptOf, deliveryOf, json, listenerOf, row, rows, stateCount } from "../../rows/rows.ts";
 import { DELIVERY_COUNTS } from "../rows/staged-events.ts";
 import type { AttemptMessage } from "../rows/run-message.ts";
 

@@ -4,7 +4,7 @@ import type { Committed } from "../../../ports/stores/run-store.ts";
 import type { Database } from "../../../database/driver.ts";
 import { Publisher } from "./deliveries.ts";
 import { eventWriter } from "../rows/event-writer.ts";
-import { eventOfRow, row, rows } from "../rows/rows.ts";
+import { eventOfRow, row, rows } from "../../rows/rows.ts";
 import { NEWEST, OF_SOURCE } from "../rows/staged-events.ts";
 
 export interface EventWrites {

@@ -1,7 +1,7 @@
 import { PdError } from "../../../domain/errors.ts";
 import type { ApiKey, KeyStore } from "../../../ports/stores/key-store.ts";
 import type { Database } from "../../../database/driver.ts";
-import { apiKeyOf, row, rows } from "../rows/rows.ts";
+import { apiKeyOf, row, rows } from "../../rows/rows.ts";
 
 export interface KeyWrites {
   saveKey(key: ApiKey): void;

@@ -2,8 +2,8 @@ import { PdError } from "../../../domain/errors.ts";
 import type { DeployedId } from "../../../domain/ids.ts";
 import type { PendingRequest, RunStore } from "../../../ports/stores/run-store.ts";
 import type { Database } from "../../../database/driver.ts";
-import type { ReadRows } from "../rows/readable-rows.ts";
-import { pendingRequestOf, rows } from "../rows/rows.ts";
+import type { ReadRows } from "../../rows/readable-rows.ts";
+import { pendingRequestOf, rows } from "../../rows/rows.ts";
 
 export interface PendingWrites {
   storePending(request: PendingRequest): void;

@@ -5,7 +5,7 @@ import type { PostponedStore, Released } from "../../../ports/stores/postponed-s
 import { Publisher } from "./deliveries.ts";
 import { eventWriter } from "../rows/event-writer.ts";
 import type { Database } from "../../../database/driver.ts";
-import { postponedEventOf, row, rows } from "../rows/rows.ts";
+import { postponedEventOf, row, rows } from "../../rows/rows.ts";
 
 export interface PostponedWrites {
   deletePostponed(sourceId: DeployedId, range: EventRange): number;

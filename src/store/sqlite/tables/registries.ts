@@ -2,7 +2,7 @@ import type { RegistryStore } from "../../../ports/stores/registry-store.ts";
 import { PdError } from "../../../domain/errors.ts";
 import type { Registry } from "../../../domain/component/registry.ts";
 import type { Database } from "../../../database/driver.ts";
-import { registryOf, rows } from "../rows/rows.ts";
+import { registryOf, rows } from "../../rows/rows.ts";
 
 export interface RegistryWrites {
   saveRegistry(registry: Registry): void;

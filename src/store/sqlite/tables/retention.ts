@@ -1,7 +1,7 @@
 import type { DeployedId, ListenerId } from "../../../domain/ids.ts";
 import type { Retention, Store } from "../../../ports/stores/store.ts";
 import type { Database } from "../../../database/driver.ts";
-import { hostedOrListenerOf, row, rows } from "../rows/rows.ts";
+import { hostedOrListenerOf, row, rows } from "../../rows/rows.ts";
 import { OF_SOURCE } from "../rows/staged-events.ts";
 
 export interface RetentionWrites {

@@ -3,9 +3,10 @@ import type { ListenerId } from "../../../domain/ids.ts";
 import type { Publisher } from "./deliveries.ts";
 import { runEventWriter } from "../rows/event-writer.ts";
 import { postponer } from "./postponed.ts";
-import { json } from "../rows/rows.ts";
+import { json } from "../../rows/rows.ts";
 import type { SourceProgress } from "../rows/source-progress.ts";
-import { type Failure, type AddendumMessage, type CommitAnswer, type RunMessage, columnsFrom, eventCountOf, eventsIn } from "../rows/run-message.ts";
+import { type Failure, type AddendumMessage, type RunMessage, columnsFrom, eventCountOf, eventsIn } from "../rows/run-message.ts";
+import { type CommitAnswer } from "../../rows/stored-commit.ts";
 
 export interface Staged {
   /** Number of event parts that are written. */

@@ -4,11 +4,12 @@ import type { Invocation, StateChanges } from "../../../domain/run/invocation.ts
 import type { Addendum, OpenedSource, RunStore } from "../../../ports/stores/run-store.ts";
 import { RECEIVE } from "./deliveries.ts";
 import type { Database } from "../../../database/driver.ts";
-import type { ReadRows } from "../rows/readable-rows.ts";
-import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "../rows/rows.ts";
+import type { ReadRows } from "../../rows/readable-rows.ts";
+import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "../../rows/rows.ts";
 import { type RunMemory, type Staged, runEvents } from "./run-events.ts";
 import { OF_SOURCE, stagedEvents } from "../rows/staged-events.ts";
-import { type Failure, type AddendumMessage, type CommitAnswer, type RunMessage, eventCountOf } from "../rows/run-message.ts";
+import { type Failure, type AddendumMessage, type RunMessage, eventCountOf } from "../rows/run-message.ts";
+import { type CommitAnswer } from "../../rows/stored-commit.ts";
 import { stepWriter } from "./step-writer.ts";
 
 export interface RunWrites {

@@ -3,9 +3,7 @@ import type { Registry } from "../../../domain/component/registry.ts";
 import type { Webhook } from "../../../domain/delivery/webhook.ts";
 import type { SecretStore, SourceSecrets } from "../../../ports/stores/secret-store.ts";
 import type { Database } from "../../../database/driver.ts";
-import { parseJson } from "../../../domain/text/json.ts";
-import { SEALED_MEMBER } from "../../../ports/vault.ts";
-import { type Row, rows, sourceSecretsOf } from "../rows/rows.ts";
+import { readableSecrets, rows } from "../../rows/rows.ts";
 
 type AccountSecrets = Pick<Account, "id" | "credentials">;
 type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
@@ -46,14 +44,6 @@ function sourceTexts({ configured, setAside, env }: SourceSecrets): string[] {
 
 function webhookTexts({ secret, oldSecrets }: WebhookSecrets): string[] {
   return [secret, JSON.stringify(oldSecrets)];
-}
-
-const NOT_READABLE = JSON.stringify({ [SEALED_MEMBER]: "sealed:not readable" });
-
-/** Unreadable JSON becomes a text with an unknown key, so the vault keeps earlier keys. */
-function readableSecrets(found: Row): SourceSecrets {
-  const parts = ["configured", "set_aside", "env"].map((name) => [name, parseJson(String(found[name])) === undefined ? NOT_READABLE : found[name]]);
-  return sourceSecretsOf({ id: found["id"], ...Object.fromEntries(parts) });
 }
 
 /** Length of `{"$sealed":"sealed:1:` and the key's id. A larger number would find more rows. */

@@ -2,8 +2,8 @@ import type { Database } from "../../../database/driver.ts";
 import { PdError } from "../../../domain/errors.ts";
 import type { RunId } from "../../../domain/ids.ts";
 import { RECEIVE } from "./deliveries.ts";
-import { type Row, row } from "../rows/rows.ts";
-import type { BeginMessage, RecordMessage, StepMessage } from "../rows/step-message.ts";
+import { type Row, row } from "../../rows/rows.ts";
+import type { BeginMessage, RecordMessage, StepMessage } from "../../rows/step-message.ts";
 
 export interface RunBeginnings {
   /** Returns the run that this message started earlier, if any. */

@@ -4,7 +4,7 @@ import { type Webhook, type WebhookChange, changedWebhook } from "../../../domai
 import type { Identity, SubscriptionStore } from "../../../ports/stores/subscription-store.ts";
 import { MISS } from "./deliveries.ts";
 import type { Database } from "../../../database/driver.ts";
-import { autoSubscriptionOf, row, rows, subscriptionOf, webhookOf } from "../rows/rows.ts";
+import { autoSubscriptionOf, row, rows, subscriptionOf, webhookOf } from "../../rows/rows.ts";
 
 export interface SubscriptionWrites {
   saveWebhook(webhook: Webhook): void;

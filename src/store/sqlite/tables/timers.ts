@@ -2,8 +2,8 @@ import type { DeployedId } from "../../../domain/ids.ts";
 import type { Timer, TimerInstant, TimerStore, UnreadableTimer } from "../../../ports/stores/timer-store.ts";
 import type { Database } from "../../../database/driver.ts";
 import { messageOf } from "../../../domain/errors.ts";
-import type { ReadRows } from "../rows/readable-rows.ts";
-import { type Row, isOf, row, rows, timerInstantOf, timerOf, timerPlaceOf } from "../rows/rows.ts";
+import type { ReadRows } from "../../rows/readable-rows.ts";
+import { type Row, isOf, row, rows, timerInstantOf, timerOf, timerPlaceOf } from "../../rows/rows.ts";
 
 export interface TimerWrites {
   advance(timer: Timer, to: Timer, instants: readonly TimerInstant[]): boolean;

@@ -1,9 +1,10 @@
 import type { Database } from "../../../database/driver.ts";
 import type { RunState } from "../../../domain/workflow/run.ts";
 import type { StepComponent, WorkflowStore } from "../../../ports/stores/workflow-store.ts";
-import { type ReadRows, readRow } from "../rows/readable-rows.ts";
-import { row, rows, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "../rows/rows.ts";
-import { SOURCES, storedSourceOf } from "../rows/source-rows.ts";
+import { type ReadRows, readRow } from "../../rows/readable-rows.ts";
+import { row, rows, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "../../rows/rows.ts";
+import { storedSourceOf } from "../../rows/source-rows.ts";
+import { SOURCES } from "../rows/listed-sources.ts";
 import type { WorkflowWrites } from "./workflow-writes.ts";
 
 type WorkflowReads = Omit<WorkflowStore, keyof WorkflowWrites>;

@@ -4,9 +4,9 @@ import type { JsonObject } from "../../../domain/text/json.ts";
 import { afterWait } from "../../../domain/workflow/run.ts";
 import type { Retention } from "../../../ports/stores/store.ts";
 import type { WaitingStep } from "../../../ports/stores/workflow-store.ts";
-import { row, stepRecordOf } from "../rows/rows.ts";
+import { row, stepRecordOf } from "../../rows/rows.ts";
 import { type RunBeginnings, UPDATE_RUN, recordWriter, runBeginnings } from "./step-writer.ts";
-import { type RunChangeMessage, type RecordMessage, recordMessage } from "../rows/step-message.ts";
+import { type RunChangeMessage, type RecordMessage, recordMessage } from "../../rows/step-message.ts";
 
 export interface WorkflowWrites extends RunBeginnings {
   endWait(step: Pick<WaitingStep, "runId" | "path">, request?: JsonObject): RecordMessage | undefined;

@@ -1,6 +1,6 @@
 import type { Database, Statement } from "../../../database/driver.ts";
 import { Publisher } from "../tables/deliveries.ts";
-import { row } from "../rows/rows.ts";
+import { row } from "../../rows/rows.ts";
 import { SourceProgress } from "../rows/source-progress.ts";
 import type { Witness } from "../file/witness.ts";
 

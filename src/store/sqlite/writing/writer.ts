@@ -15,7 +15,7 @@ import { pendingWrites } from "../tables/pending.ts";
 import { postponedWrites } from "../tables/postponed.ts";
 import { registryWrites } from "../tables/registries.ts";
 import { retentionWrites } from "../tables/retention.ts";
-import { row } from "../rows/rows.ts";
+import { row } from "../../rows/rows.ts";
 import { secretWrites } from "../tables/secrets.ts";
 import { runWrites, stateWrites } from "../tables/runs.ts";
 import { stagedEvents } from "../rows/staged-events.ts";

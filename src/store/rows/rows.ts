@@ -1,21 +1,23 @@
-import type { Account } from "../../../domain/account/account.ts";
-import type { Attempt, Delivery } from "../../../domain/delivery/delivery.ts";
-import type { DeployedComponent } from "../../../domain/source/deployed-component.ts";
-import type { Event, NewEvent, PostponedEvent } from "../../../domain/event/event.ts";
-import { type DeployedId, type ListenerId, type SavedId, eventId } from "../../../domain/ids.ts";
-import type { Invocation, LogLine } from "../../../domain/run/invocation.ts";
-import type { Registry } from "../../../domain/component/registry.ts";
-import type { SavedComponent } from "../../../domain/component/saved-component.ts";
-import type { SourceVersion } from "../../../domain/source/source-version.ts";
-import type { AutoSubscription, Subscription } from "../../../domain/delivery/subscription.ts";
-import type { Trigger } from "../../../domain/run/trigger.ts";
-import type { Webhook } from "../../../domain/delivery/webhook.ts";
-import type { StepRecord, WorkflowRun } from "../../../domain/workflow/run.ts";
-import type { ApiKey } from "../../../ports/stores/key-store.ts";
-import type { EndedCall, PendingRequest } from "../../../ports/stores/run-store.ts";
-import type { SourceSecrets } from "../../../ports/stores/secret-store.ts";
-import type { Timer, TimerInstant } from "../../../ports/stores/timer-store.ts";
-import type { WaitingStep } from "../../../ports/stores/workflow-store.ts";
+import type { Account } from "../../domain/account/account.ts";
+import type { Attempt, Delivery } from "../../domain/delivery/delivery.ts";
+import type { DeployedComponent } from "../../domain/source/deployed-component.ts";
+import type { Event, NewEvent, PostponedEvent } from "../../domain/event/event.ts";
+import { type DeployedId, type ListenerId, type SavedId, eventId } from "../../domain/ids.ts";
+import type { Invocation, LogLine } from "../../domain/run/invocation.ts";
+import type { Registry } from "../../domain/component/registry.ts";
+import type { SavedComponent } from "../../domain/component/saved-component.ts";
+import type { SourceVersion } from "../../domain/source/source-version.ts";
+import type { AutoSubscription, Subscription } from "../../domain/delivery/subscription.ts";
+import type { Trigger } from "../../domain/run/trigger.ts";
+import type { Webhook } from "../../domain/delivery/webhook.ts";
+import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
+import { parseJson } from "../../domain/text/json.ts";
+import { SEALED_MEMBER } from "../../ports/vault.ts";
+import type { ApiKey } from "../../ports/stores/key-store.ts";
+import type { EndedCall, PendingRequest } from "../../ports/stores/run-store.ts";
+import type { SourceSecrets } from "../../ports/stores/secret-store.ts";
+import type { Timer, TimerInstant } from "../../ports/stores/timer-store.ts";
+import type { WaitingStep } from "../../ports/stores/workflow-store.ts";
 
 export type Row = Record<string, unknown>;
 
@@ -31,6 +33,11 @@ export function json<Value>(text: unknown): Value {
   // A shortcut for by far the most frequent value.
   if (text === "{}") return {} as Value;
   return JSON.parse(String(text)) as Value;
+}
+
+/** SQLite has numbers instead of booleans. */
+export function isTrue(value: unknown): boolean {
+  return value === true || value === 1;
 }
 
 /** Omits null members. A forgotten member does not compile. */
@@ -50,7 +57,7 @@ export function savedComponentOf(row: Row): SavedComponent {
     definition: json(row["definition"]),
     lock: json(row["lock"]),
     packagesFolder: row["packages_folder"] as string | null,
-    isTransient: row["is_transient"] === 1,
+    isTransient: isTrue(row["is_transient"]),
     createdAt: Number(row["created_at"]),
   });
 }
@@ -65,8 +72,16 @@ export function isOf(sources: readonly DeployedId[]): (record: { readonly source
   return ({ sourceId }) => wanted.has(sourceId);
 }
 
-export function sourceSecretsOf(row: Row): SourceSecrets {
+function sourceSecretsOf(row: Row): SourceSecrets {
   return { id: row["id"] as DeployedComponent["id"], configured: json(row["configured"]), setAside: json(row["set_aside"]), env: json(row["env"]) };
+}
+
+const NOT_READABLE = JSON.stringify({ [SEALED_MEMBER]: "sealed:not readable" });
+
+/** Unreadable JSON becomes a text with an unknown key, so the vault keeps earlier keys. */
+export function readableSecrets(found: Row): SourceSecrets {
+  const parts = ["configured", "set_aside", "env"].map((name) => [name, parseJson(String(found[name])) === undefined ? NOT_READABLE : found[name]]);
+  return sourceSecretsOf({ id: found["id"], ...Object.fromEntries(parts) });
 }
 
 export function componentIdOf(row: Row): SavedId {
@@ -172,7 +187,7 @@ export function webhookOf(row: Row): Webhook {
     url: String(row["url"]),
     name: row["name"] as string | null,
     description: row["description"] as string | null,
-    active: row["active"] === 1,
+    active: isTrue(row["active"]),
     secret: String(row["secret"]),
     oldSecrets: oldSecretsOf(row),
     failingSince: row["failing_since"] as number | null,
@@ -260,7 +275,7 @@ export function apiKeyOf(row: Row): ApiKey {
     id: String(row["id"]),
     name: String(row["name"]),
     hash: String(row["hash"]),
-    isReadOnly: row["read_only"] === 1,
+    isReadOnly: isTrue(row["read_only"]),
     createdAt: Number(row["created_at"]),
   };
 }

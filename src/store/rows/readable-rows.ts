@@ -1,4 +1,4 @@
-import { PdError, messageOf } from "../../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Row } from "./rows.ts";
 
 const MOST_TOLD = 1000;

@@ -1,7 +1,8 @@
-import type { Bound } from "../../../database/driver.ts";
-import type { RunId, WorkflowId } from "../../../domain/ids.ts";
-import type { StepRecord, WorkflowRun } from "../../../domain/workflow/run.ts";
-import type { StepCommit } from "../../../ports/stores/workflow-store.ts";
+import type { RunId, WorkflowId } from "../../domain/ids.ts";
+import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
+import type { StepCommit } from "../../ports/stores/workflow-store.ts";
+
+type Column = string | number | null;
 
 export interface RecordMessage {
   readonly path: string;
@@ -16,7 +17,7 @@ export interface RecordMessage {
 export interface StepMessage {
   readonly runId: RunId;
   /** Parameters of UPDATE_RUN. */
-  readonly run: readonly Bound[];
+  readonly run: readonly Column[];
   readonly record: RecordMessage;
   readonly recording: string | undefined;
 }
@@ -26,7 +27,7 @@ export interface BeginMessage {
   readonly workflowId: WorkflowId;
   readonly messageId: string | null;
   /** Parameters of INSERT_RUN. */
-  readonly run: readonly Bound[];
+  readonly run: readonly Column[];
   readonly records: readonly RecordMessage[];
 }
 
@@ -61,6 +62,6 @@ export function runChangeMessage(run: WorkflowRun): RunChangeMessage {
 }
 
 /** Parameters of UPDATE_RUN. */
-function changeOf({ state, endedAt, failure, reason, id, wakes }: WorkflowRun): readonly Bound[] {
+function changeOf({ state, endedAt, failure, reason, id, wakes }: WorkflowRun): readonly Column[] {
   return [state, wakes, state, endedAt ?? null, failure === undefined ? null : JSON.stringify(failure), reason ?? null, id];
 }
