@@ -44,6 +44,7 @@ const built = await Promise.all([
 ]);
 writeLicences("dist/third-party-licences.txt", built.map(({ metafile }) => metafile).concat(TYPES_OF));
 cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });
+cpSync("src/store/postgres/migrations", "dist/postgres-migrations", { recursive: true });
 cpSync("src/python/child", "dist/python", { recursive: true, filter: (path) => !path.endsWith("__pycache__") });
 const manual = spawnSync(process.execPath, ["scripts/run.mjs", "scripts/write-manual.ts", "dist/pd.1"], { stdio: "inherit" });
 if (manual.status !== 0) process.exit(1);

@@ -54,6 +54,7 @@ export type ErrorCode =
   | "PD_SECRET_KEY_WRONG"
   | "PD_KEYRING_UNUSABLE"
   | "PD_DATABASE_NEWER"
+  | "PD_DATABASE_UNREACHABLE"
   | "PD_NO_KEYS"
   | "PD_NO_PROFILE"
   | "PD_HOME_UNUSABLE"
@@ -165,6 +166,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
     fix: "Save what can be read (pd backup, pd push), then restore a backup: pd restore <file>",
   },
   PD_DATABASE_NEWER: { status: 500, title: "The database was written by a newer version", fix: "Install that version of headwater" },
+  PD_DATABASE_UNREACHABLE: { status: 503, title: "The database does not answer", fix: "Check that PostgreSQL runs and --database-url is right, then retry" },
   PD_NO_KEYS: { status: 409, title: "A shared server needs keys", fix: "pd keys create <name>" },
   PD_NO_PROFILE: { status: 400, title: "This profile is not logged in", fix: "pd login -p <name>" },
   PD_HOME_UNUSABLE: { status: 500, title: "PD_HOME cannot be used", fix: "Choose another folder with --home or PD_HOME" },

@@ -1,0 +1,272 @@
+import pg from "pg";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Row } from "../../rows/rows.ts";
+import { inDoubt, isLost, isRepeatable, notWritten, unreachable } from "./errors.ts";
+import { storedText, textOfStored } from "./text.ts";
+
+type Scalar = string | number | boolean | null;
+export type Value = Scalar | readonly Scalar[];
+
+export interface Changed {
+  readonly count: number;
+  readonly rows: Row[];
+}
+
+export interface Sql {
+  /** Throws PD_DATABASE_UNREACHABLE outside of a transaction. */
+  all(text: string, ...values: readonly Value[]): Promise<Row[]>;
+  first(text: string, ...values: readonly Value[]): Promise<Row | undefined>;
+  /** Outside of a transaction, throws PD_NOT_STORED, or PD_IN_DOUBT when the answer was lost. */
+  run(text: string, ...values: readonly Value[]): Promise<Changed>;
+}
+
+export interface ConnectionSettings {
+  readonly config: pg.ClientConfig;
+  /** Tells this server's connections from those of others. */
+  readonly applicationName: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** What the tables use of it. */
+export type Database = Pick<Connections, keyof Sql | "transaction">;
+
+const CONNECTIONS = 10;
+/** A restart of PostgreSQL takes a second or two. */
+const PATIENCE_MS = 10_000;
+const PAUSE_MS = 100;
+/** No statement takes so long, so the network is cut. */
+const ANSWER_WITHIN_MS = 60_000;
+const MOST_ATTEMPTS = 5;
+/** https://github.com/brianc/node-pg-types */
+const INT8 = 20;
+const TEXT = 25;
+
+type Client = Pick<pg.PoolClient, "query" | "release"> & { readonly processID?: number };
+
+/** All connections of a server to its database. */
+export class Connections implements Sql {
+  readonly #pool: pg.Pool;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #name: string;
+  readonly #statements = new Map<string, string>();
+  /** Processes of PostgreSQL whose answer to a commit was lost. */
+  readonly #lost = new Set<number>();
+  readonly #writes = new Set<Promise<unknown>>();
+  #refusal: Error | undefined;
+  #isClosed = false;
+
+  constructor({ config, applicationName, clock, signal }: ConnectionSettings) {
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#name = applicationName;
+    this.#pool = new pg.Pool({
+      ...clientConfig(config, applicationName),
+      max: CONNECTIONS,
+      query_timeout: ANSWER_WITHIN_MS,
+      idleTimeoutMillis: ANSWER_WITHIN_MS,
+    });
+    // The pool replaces a connection that breaks while idle.
+    this.#pool.on("error", () => {});
+  }
+
+  async all(text: string, ...values: readonly Value[]): Promise<Row[]> {
+    try {
+      return (await this.#using((client) => this.#ask(client, text, values))).rows;
+    } catch (error) {
+      throw unreachable(error);
+    }
+  }
+
+  async first(text: string, ...values: readonly Value[]): Promise<Row | undefined> {
+    return (await this.all(text, ...values))[0];
+  }
+
+  run(text: string, ...values: readonly Value[]): Promise<Changed> {
+    return this.#counted(repeated(() => this.#runOnce(text, values)));
+  }
+
+  /** Runs again, from the start, after a deadlock. */
+  transaction<Made>(work: (sql: Sql) => Promise<Made>): Promise<Made> {
+    return this.#counted(repeated(() => this.#transactionOnce(work)));
+  }
+
+  /** Resolves once the writes that were under way have ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#writes);
+  }
+
+  async #counted<Made>(write: Promise<Made>): Promise<Made> {
+    this.#writes.add(write);
+    try {
+      return await write;
+    } finally {
+      this.#writes.delete(write);
+    }
+  }
+
+  async #runOnce(text: string, values: readonly Value[]): Promise<Changed> {
+    const client = await this.#writer();
+    try {
+      const changed = await this.#ask(client, text, values);
+      client.release();
+      return changed;
+    } catch (error) {
+      throw this.#leave(client, error, true);
+    }
+  }
+
+  async #transactionOnce<Made>(work: (sql: Sql) => Promise<Made>): Promise<Made> {
+    const client = await this.#writer();
+    let isCommitting = false;
+    try {
+      await client.query("begin");
+      const made = await work(this.#within(client));
+      isCommitting = true;
+      await client.query("commit");
+      client.release();
+      return made;
+    } catch (error) {
+      if (!isLost(error)) await rollBack(client);
+      throw this.#leave(client, error, isCommitting);
+    }
+  }
+
+  #within(client: Client): Sql {
+    const ask = (text: string, values: readonly Value[]): Promise<Changed> => this.#ask(client, text, values);
+    return {
+      all: async (text, ...values) => (await ask(text, values)).rows,
+      first: async (text, ...values) => (await ask(text, values)).rows[0],
+      run: (text, ...values) => ask(text, values),
+    };
+  }
+
+  /** Gives the connection back, and returns what to throw. */
+  #leave(client: Client, error: unknown, mayBeStored: boolean): Error {
+    const wasLost = isLost(error);
+    client.release(wasLost);
+    if (!wasLost || !mayBeStored) return notWritten(error);
+    if (client.processID !== undefined) this.#lost.add(client.processID);
+    return inDoubt(error);
+  }
+
+  /** Resolves when nothing that was in doubt can still be stored. Throws PD_IN_DOUBT when that is not known. */
+  async settleDoubts(): Promise<void> {
+    if (this.#lost.size === 0) return;
+    try {
+      const asked = [...this.#lost];
+      for (let left = asked.length; left > 0;) {
+        const found = await this.#using((client) => this.#ask(client, END_LOST, [asked, this.#name]));
+        left = found.rows.length;
+        if (left > 0) await this.#pause();
+      }
+      for (const pid of asked) this.#lost.delete(pid);
+    } catch (error) {
+      throw inDoubt(error);
+    }
+  }
+
+  /** Every later write fails with this error. */
+  refuseWrites(error: Error): void {
+    this.#refusal ??= error;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#pool.end();
+  }
+
+  async #using<Made>(work: (client: Client) => Promise<Made>): Promise<Made> {
+    const client = await this.#connect();
+    try {
+      const made = await work(client);
+      client.release();
+      return made;
+    } catch (error) {
+      client.release(isLost(error));
+      throw error;
+    }
+  }
+
+  async #writer(): Promise<Client> {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    try {
+      return await this.#connect();
+    } catch (error) {
+      throw notWritten(error);
+    }
+  }
+
+  /** Waits for a database that is restarting. */
+  async #connect(): Promise<Client> {
+    const until = this.#clock.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        if (this.#isClosed || this.#signal.aborted || !isLost(error) || this.#clock.now() >= until) throw error;
+        await this.#pause();
+      }
+    }
+  }
+
+  #pause(): Promise<void> {
+    return this.#clock.sleepUntil(this.#clock.now() + PAUSE_MS, this.#signal);
+  }
+
+  async #ask(client: Client, text: string, values: readonly Value[]): Promise<Changed> {
+    const { rows, rowCount } = await client.query<Row>({ name: this.#nameOf(text), text, values: values.map(boundValue) });
+    return { rows, count: rowCount ?? 0 };
+  }
+
+  /** Named statements are parsed once per connection. */
+  #nameOf(text: string): string {
+    const known = this.#statements.get(text);
+    if (known !== undefined) return known;
+    const name = `headwater_${this.#statements.size}`;
+    this.#statements.set(text, name);
+    return name;
+  }
+}
+
+const END_LOST = "select pg_terminate_backend(pid) from pg_stat_activity where pid = any ($1::int[]) and application_name = $2 and pid <> pg_backend_pid()";
+
+async function repeated<Made>(write: () => Promise<Made>): Promise<Made> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (attempt >= MOST_ATTEMPTS || !isRepeatable(causeOf(error))) throw error;
+    }
+  }
+}
+
+async function rollBack(client: Client): Promise<void> {
+  try {
+    await client.query("rollback");
+  } catch {
+    // The connection broke, which ends the transaction as well.
+  }
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}
+
+function boundValue(value: Value): unknown {
+  if (typeof value === "string") return storedText(value);
+  return Array.isArray(value) ? value.map((item: Scalar) => (typeof item === "string" ? storedText(item) : item)) : value;
+}
+
+export function clientConfig(config: pg.ClientConfig, applicationName: string): pg.ClientConfig {
+  return { ...config, application_name: applicationName, keepAlive: true, connectionTimeoutMillis: PATIENCE_MS, types: { getTypeParser } };
+}
+
+/** All numbers of the schema are safe integers or doubles. */
+function getTypeParser(oid: number, format?: "text" | "binary"): (text: string) => unknown {
+  if (oid === INT8) return Number;
+  if (oid === TEXT) return textOfStored;
+  return format === "binary" ? pg.types.getTypeParser(oid, "binary") : pg.types.getTypeParser(oid, "text");
+}
