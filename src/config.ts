@@ -7,6 +7,9 @@ import type { KeyringUse } from "./ports/vault.ts";
 
 export interface Settings {
   readonly home: string;
+  /** PostgreSQL. Empty for SQLite in the home. */
+  readonly databaseUrl: string;
+  readonly databasePasswordFile: string;
   readonly host: string;
   readonly port: number;
   readonly endpointPort: number;
@@ -66,6 +69,20 @@ function defaultProcesses(): string {
 /** Precedence: flag, environment variable, config file (named as the flag, with `_` for `-`), default. */
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
   home: { flag: "home", variable: "PD_HOME", value: "<folder>", default: "", help: "Folder for all data" },
+  databaseUrl: {
+    flag: "database-url",
+    variable: "PD_DATABASE_URL",
+    value: "<url>",
+    default: "",
+    help: "PostgreSQL database instead of SQLite in the home: postgres://user@host/name; PG* variables supply what is missing",
+  },
+  databasePasswordFile: {
+    flag: "database-password-file",
+    variable: "PD_DATABASE_PASSWORD_FILE",
+    value: "<file>",
+    default: "",
+    help: "File with the password of the PostgreSQL database",
+  },
   host: { flag: "host", variable: "PD_HOST", value: "<address>", default: "127.0.0.1", help: "Address to listen on" },
   port: { flag: "port", variable: "PD_PORT", value: "<port>", default: "4141", help: "Port of the API (0: any free one)" },
   endpointPort: {
@@ -212,6 +229,8 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
   const yes = (name: SettingName): boolean => ["true", "1"].includes(choiceOf(given(name), ["true", "false", "1", "0"]));
   return {
     home: homeFolder(given("home").text, environment),
+    databaseUrl: given("databaseUrl").text,
+    databasePasswordFile: given("databasePasswordFile").text,
     host: given("host").text,
     port: portOf(given("port")),
     endpointPort: portOf(given("endpointPort")),

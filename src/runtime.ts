@@ -7,6 +7,7 @@ import { SharedPackages } from "./code/shared-packages.ts";
 import { urlOrigin } from "./code/url-origin.ts";
 import { npmWithin } from "./code/walled-npm.ts";
 import type { Settings } from "./config.ts";
+import { GIVEN_STORE, openStore } from "./open-store.ts";
 import { PdError, messageOf } from "./domain/errors.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/runs/commits/event-feed.ts";
@@ -24,16 +25,14 @@ import { dropDrafts } from "./server/backup-drafts.ts";
 import { endpointListener } from "./server/endpoint.ts";
 import { lateApiOf } from "./server-api.ts";
 import type { LateApi } from "./server/late-api.ts";
-import { DatabaseHealth, serverFacts, startedNow } from "./server-facts.ts";
+import { serverFacts, startedNow } from "./server-facts.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
 import { Listener } from "./server/listen.ts";
 import { type Refusal, RefusedRequests } from "./server/refused-requests.ts";
 import { holdLock } from "./system/home/file-lock.ts";
 import { keysOf, openSealedStore, sealedTextsIn } from "./store/sealed-store.ts";
-import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { CallsUnderWay } from "./system/process/calls-under-way.ts";
 import { systemClock } from "./system/clock.ts";
-import { MIGRATING } from "./system/log.ts";
 import { keepPrivate, makeHome } from "./system/home/home-folder.ts";
 import { Metrics } from "./system/process/metrics.ts";
 import { lateMailer } from "./system/late-mailer.ts";
@@ -147,12 +146,10 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const { home, log, stop, undo } = starting;
   const [apiKey, version] = [await readOrMakeKey(join(home, "api-key")), await packageVersion()];
   let api: Listener | undefined;
-  const health = new DatabaseHealth(log);
-  const onDamage = (reason: string): void => health.note(reason);
   const ownPorts = new OwnPorts();
   const withSandbox = { ...settings, sandboxUse: sandboxOf(settings, starting.isShared) };
-  const around = { ...starting, version, onDamage, ownPorts, apiUrl: () => api?.url ?? "" };
-  const { metrics, keyPlace, enclosure, shareInstalled, ...plugs } = await startPlugs(withSandbox, around);
+  const around = { ...starting, version, ownPorts, apiUrl: () => api?.url ?? "" };
+  const { metrics, keyPlace, enclosure, shareInstalled, storeFacts, ...plugs } = await startPlugs(withSandbox, around);
   const { store } = plugs;
   if (starting.isShared) await requireKeys(settings.host, store);
 
@@ -176,10 +173,10 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const started = startedNow(endpoints.url, version);
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
   metrics.watch({ sources: () => engine.sources.list().length, processes: () => engine.processes.count });
-  const facts = serverFacts({ engine, store, metrics, health, record, home, keyPlace, enclosure, retention: retentionOf(settings) });
+  const facts = serverFacts({ engine, store, storeFacts, metrics, record, home, keyPlace, enclosure, retention: retentionOf(settings) });
   const drafts = join(home, "backups");
   dropDrafts(drafts);
-  const parts = { apiKey, version, record, facts, metrics, store, health, home, drafts, log, isLoopback: isLoopback(host), ownPorts, signal: stop.signal };
+  const parts = { apiKey, version, record, facts, metrics, store, storeFacts, home, drafts, log, isLoopback: isLoopback(host), ownPorts, signal: stop.signal };
   const lateApi = lateApiOf(engine, parts);
   api = await Listener.open(lateApi.listener, { ...listening, port: settings.port, purpose: "the API" });
   ownPorts.add(api.port);
@@ -218,7 +215,6 @@ interface StartingPlugs extends Omit<Starting, "isShared"> {
   readonly version: string;
   /** Empty until the API listens. */
   readonly apiUrl: () => string;
-  readonly onDamage: (reason: string) => void;
   readonly ownPorts: OwnPorts;
 }
 
@@ -227,12 +223,10 @@ function sandboxOf({ sandboxUse, host }: Settings, isShared: boolean): Settings[
   return isShared && !isLoopback(host) && sandboxUse === "auto" ? "wall" : sandboxUse;
 }
 
-async function startPlugs(
-  settings: Settings,
-  { home, log, stop, undo, version, apiUrl, onDamage, ownPorts, plugs, snapshotAfterMs, keepsSpare }: StartingPlugs,
-) {
+async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, ownPorts, plugs, snapshotAfterMs, keepsSpare }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
-  const clearStore = plugs.store ?? (await openStore({ home, log, signal: stop.signal, onDamage }));
+  const opened = plugs.store === undefined ? await openStore({ settings, home, log, signal: stop.signal }) : { store: plugs.store, facts: GIVEN_STORE };
+  const clearStore = opened.store;
   if (plugs.store === undefined) undo.push(() => clearStore.close());
   const sealedTexts = await sealedTextsIn(clearStore);
   const vault = await openVault({
@@ -268,6 +262,7 @@ async function startPlugs(
   const feed = new EventFeed(store);
   return {
     store,
+    storeFacts: opened.facts,
     keyPlace: vault.keyPlace,
     enclosure,
     packages: languages.packages,
@@ -286,30 +281,6 @@ async function startPlugs(
     log,
     feed,
   };
-}
-
-interface StoreOpening {
-  readonly home: string;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  readonly onDamage: (reason: string) => void;
-}
-
-async function openStore({ home, log, signal, onDamage }: StoreOpening): Promise<Store> {
-  return openSqliteStore({
-    path: join(home, "headwater.db"),
-    migrations: programFile("migrations"),
-    entry: programFile("writer.cjs"),
-    maintenanceEntry: programFile("maintenance.cjs"),
-    mustExist: (await readIfThere(join(home, "secret-key"))) !== undefined,
-    clock: systemClock,
-    signal,
-    onDamage,
-    onUnchecked: (reason) => log.warn("could not check the database for damage: the next check is in an hour, or at a start", { reason }),
-    onUnreadable: (problem) => log.error("skipped a database row that cannot be read: it stays in the database, but is not listed", { problem }),
-    onRevision: ({ next, newest }) => log.info(MIGRATING, { revision: `${next} of ${newest}` }),
-    identity: { userId: `u_${systemClock.randomText(7)}`, workspaceId: `o_${systemClock.randomText(7)}` },
-  });
 }
 
 async function requireKeys(host: string, store: Store): Promise<void> {

@@ -1,10 +1,10 @@
 import { basename, join } from "node:path";
 import type { Engine } from "./engine/engine.ts";
 import type { Log } from "./ports/log.ts";
+import type { StoreFacts } from "./ports/store-facts.ts";
 import type { Store } from "./ports/stores/store.ts";
 import type { ServerFacts } from "./server/api/server/facts.ts";
 import { LateApi } from "./server/late-api.ts";
-import type { DatabaseHealth } from "./server-facts.ts";
 import type { Resealing } from "./store/sealed-store.ts";
 import { systemClock } from "./system/clock.ts";
 import type { Metrics } from "./system/process/metrics.ts";
@@ -22,7 +22,7 @@ interface ApiParts {
   readonly facts: ServerFacts;
   readonly metrics: Metrics;
   readonly store: Store & Resealing;
-  readonly health: DatabaseHealth;
+  readonly storeFacts: StoreFacts;
   /** Folder of database copies that are sent as backups. */
   readonly drafts: string;
   readonly isLoopback: boolean;
@@ -30,7 +30,10 @@ interface ApiParts {
   readonly signal: AbortSignal;
 }
 
-export function lateApiOf(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, drafts, log, ownPorts, ...rest }: ApiParts): LateApi {
+export function lateApiOf(
+  engine: Engine,
+  { apiKey, version, record, facts, metrics, store, storeFacts, home, drafts, log, ownPorts, ...rest }: ApiParts,
+): LateApi {
   const load = async () => {
     const { openApi } = await import("./server/api/api-routes.ts");
     return openApi(engine, {
@@ -48,7 +51,7 @@ export function lateApiOf(engine: Engine, { apiKey, version, record, facts, metr
       url: () => record().api_url,
       facts,
       metrics: () => metrics.text(),
-      isReady: () => !rest.signal.aborted && health.damage === undefined,
+      isReady: async () => !rest.signal.aborted && (await storeFacts.isReady()),
       pageFolder: programFile("ui"),
       backup: { copyTo: (target) => store.copyTo(target), drafts, clock: systemClock },
       rotateSecrets: () => store.rotateSecrets(),

@@ -1,10 +1,7 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { driverName } from "./database/database.ts";
 import type { FiguresRecord, StatusRecord, UsageRecord } from "./api/server.ts";
-import { codeOf } from "./domain/errors.ts";
 import type { Engine } from "./engine/engine.ts";
-import type { Log } from "./ports/log.ts";
+import type { StoreFacts } from "./ports/store-facts.ts";
 import type { Retention, Store } from "./ports/stores/store.ts";
 import type { Enclosure } from "./sandbox/wall/enclosure.ts";
 import type { ServerFacts } from "./server/api/server/facts.ts";
@@ -17,25 +14,11 @@ export function startedNow(endpointUrl: string, version: string): Omit<ServerRec
   return { pid: process.pid, in_background: process.env["PD_BACKGROUND"] === "1", endpoint_url: endpointUrl, started_at_ms: systemClock.now(), version };
 }
 
-export class DatabaseHealth {
-  readonly #log: Log;
-  damage: string | undefined;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  note(reason: string): void {
-    this.damage = reason;
-    this.#log.error("the database is damaged and no longer written: save readable data with pd backup, then restore a backup with pd restore", { reason });
-  }
-}
-
 interface Parts {
   readonly engine: Engine;
   readonly store: Pick<Store, "backlog" | "usage">;
   readonly metrics: Metrics;
-  readonly health: Pick<DatabaseHealth, "damage">;
+  readonly storeFacts: StoreFacts;
   readonly record: () => ServerRecord;
   readonly home: string;
   readonly keyPlace: StatusRecord["secret_key"];
@@ -54,6 +37,7 @@ export function serverFacts(parts: Parts): ServerFacts {
     status: () => statusOf(parts),
     figures: () => figuresOf(parts),
     disk: () => diskSpace(parts.home),
+    database: () => parts.storeFacts.findings(),
     usage() {
       const now = systemClock.now();
       if (known !== undefined && now < known.endsAt) return known.usage;
@@ -69,25 +53,25 @@ export function serverFacts(parts: Parts): ServerFacts {
   };
 }
 
-function statusOf({ engine, health, record, home, keyPlace, enclosure: { kind, network, reason } }: Parts): StatusRecord {
+function statusOf({ engine, storeFacts, record, home, keyPlace, enclosure: { kind, network, reason } }: Parts): StatusRecord {
   return {
     in_background: false,
     ...record(),
     home,
     secret_key: keyPlace,
-    database: driverName(),
+    database: storeFacts.name,
     sources: engine.sources.list().length,
     processes: engine.processes.count,
     sandbox: kind,
     component_network: network,
     no_wall: reason,
-    damage: health.damage,
+    damage: storeFacts.damage(),
   };
 }
 
-async function figuresOf({ engine, store, metrics, home }: Parts): Promise<FiguresRecord> {
+async function figuresOf({ engine, store, storeFacts, metrics }: Parts): Promise<FiguresRecord> {
   const totals = metrics.totals();
-  const [size, backlog] = await Promise.all([databaseSize(home), store.backlog()]);
+  const [size, backlog] = await Promise.all([storeFacts.size(), store.backlog()]);
   const { running, waiting } = engine.sources.load;
   return {
     at_ms: systemClock.now(),
@@ -114,15 +98,4 @@ async function usageOf({ store, home, retention }: Parts, now: number): Promise<
     total_bytes: totalBytes,
     keeps: { events: retention.maxEvents, invocations: retention.maxInvocations, days: retention.maxAgeMs / DAY_MS },
   };
-}
-
-/** Includes the write-ahead log. 0 when the store does not use these files. */
-async function databaseSize(home: string): Promise<number> {
-  const sizes = await Promise.all(["headwater.db", "headwater.db-wal"].map((name) => stat(join(home, name)).then(({ size }) => size, noFile)));
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-function noFile(error: unknown): number {
-  if (codeOf(error) === "ENOENT") return 0;
-  throw error;
 }

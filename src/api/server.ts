@@ -14,7 +14,7 @@ const status = z.object({
   started_at_ms: z.int(),
   sources: z.int(),
   processes: z.int().optional().describe("number of component processes"),
-  database: z.enum(["better-sqlite3", "node:sqlite"]).describe("SQLite driver"),
+  database: z.string().describe("SQLite driver, or PostgreSQL with its version"),
   sandbox: z.enum(["wall", "belt"]).describe("sandbox of components"),
   no_wall: z.string().optional().describe("why the wall is not used"),
   component_network: z.enum(["open", "public"]).describe("what components can reach; public excludes this machine and its network"),

@@ -55,6 +55,7 @@ export type ErrorCode =
   | "PD_KEYRING_UNUSABLE"
   | "PD_DATABASE_NEWER"
   | "PD_DATABASE_UNREACHABLE"
+  | "PD_DATABASE_IN_USE"
   | "PD_NO_KEYS"
   | "PD_NO_PROFILE"
   | "PD_HOME_UNUSABLE"
@@ -167,6 +168,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   },
   PD_DATABASE_NEWER: { status: 500, title: "The database was written by a newer version", fix: "Install that version of headwater" },
   PD_DATABASE_UNREACHABLE: { status: 503, title: "The database does not answer", fix: "Check that PostgreSQL runs and --database-url is right, then retry" },
+  PD_DATABASE_IN_USE: { status: 409, title: "Another server uses this database", fix: "Stop it, or give another --database-url" },
   PD_NO_KEYS: { status: 409, title: "A shared server needs keys", fix: "pd keys create <name>" },
   PD_NO_PROFILE: { status: 400, title: "This profile is not logged in", fix: "pd login -p <name>" },
   PD_HOME_UNUSABLE: { status: 500, title: "PD_HOME cannot be used", fix: "Choose another folder with --home or PD_HOME" },

@@ -51,7 +51,7 @@ export interface ApiSettings {
   readonly url: () => string;
   readonly facts: ServerFacts;
   readonly metrics: () => Promise<string>;
-  readonly isReady: () => boolean;
+  readonly isReady: () => Promise<boolean>;
   readonly pageFolder: string;
   readonly backup: BackupSettings;
   /** Returns how many secrets could not be opened. */
@@ -77,7 +77,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
     return next();
   });
   app.get("/healthz", (context) => context.text("ok"));
-  app.get("/readyz", (context) => (settings.isReady() ? context.text("ready") : context.text("not ready", 503)));
+  app.get("/readyz", async (context) => ((await settings.isReady()) ? context.text("ready") : context.text("not ready", 503)));
   mountPage(app, settings.pageFolder);
   // Cached: they need no key and take 20 ms to make.
   const [document, reference] = [once(() => openApiDocument(routes, { version, url: settings.url() })), once(() => referencePage(routes, version))];

@@ -3,9 +3,12 @@ import { PdError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/stores/subscription-store.ts";
 import type { Store } from "../../ports/stores/store.ts";
+import type { StoreFacts } from "../../ports/store-facts.ts";
 import { readableRows } from "../rows/readable-rows.ts";
 import { type Migration, migrate } from "./connection/migrate.ts";
+import { SoleServer } from "./connection/sole-server.ts";
 import { Connections, clientConfig } from "./connection/sql.ts";
+import { OLDEST_VERSION, postgresFacts } from "./facts.ts";
 import { accountTable } from "./tables/accounts.ts";
 import { componentTables } from "./tables/components.ts";
 import { dataStoreTable } from "./tables/data-stores.ts";
@@ -36,13 +39,49 @@ export interface PostgresSettings {
   readonly onMigration: (migration: Migration) => void;
 }
 
+interface ServerSettings extends PostgresSettings {
+  /** Later writes fail. */
+  readonly onTakenOver: () => void;
+}
+
+/** The store of a server that shares the database with no other. Throws also PD_DATABASE_IN_USE. */
+export async function openPostgresServer(settings: ServerSettings): Promise<{ store: Store; facts: StoreFacts }> {
+  const { config, clock, signal, onTakenOver } = settings;
+  const { db, store, version } = await openPostgres(settings);
+  let damage: string | undefined;
+  const takenOver = (): void => {
+    damage = "another server has taken over the database";
+    db.refuseWrites(new PdError("PD_NOT_STORED", `Cannot write to the database: ${damage}`, { fix: "Stop this server" }));
+    onTakenOver();
+  };
+  try {
+    const claim = await SoleServer.claim({ config: clientConfig(config, "headwater server"), clock, signal, onTakenOver: takenOver });
+    const close = async (): Promise<void> => {
+      await store.close();
+      await claim.close();
+    };
+    return { store: { ...store, close }, facts: postgresFacts({ db, clock, version, damage: () => damage }) };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
 /** Throws PD_DATABASE_UNUSABLE, PD_DATABASE_NEWER. */
 export async function openPostgresStore(settings: PostgresSettings): Promise<Store> {
-  const { config, migrations, identity, clock, signal, onUnreadable, onMigration } = settings;
+  return (await openPostgres(settings)).store;
+}
+
+async function openPostgres(settings: PostgresSettings): Promise<{ db: Connections; store: Store; version: string }> {
+  const { config, migrations, identity, clock, signal, onMigration } = settings;
   const applicationName = `headwater ${clock.randomText(8)}`;
-  await migrate(clientConfig(config, applicationName), migrations, onMigration);
+  const version = await migrate(clientConfig(config, applicationName), { folder: migrations, oldest: OLDEST_VERSION, onMigration });
   const db = new Connections({ config, applicationName, clock, signal });
   await saveIdentity(db, identity);
+  return { db, store: storeOn(db, settings), version };
+}
+
+function storeOn(db: Connections, { onUnreadable }: Pick<PostgresSettings, "onUnreadable">): Store {
   const readRows = readableRows(onUnreadable);
   const runs = runTables(db, readRows);
   const components = componentTables(db, readRows);

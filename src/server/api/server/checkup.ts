@@ -1,4 +1,4 @@
-import { type CheckedFacts, FAILURES, type Finding, findingsOf } from "../../../domain/health/checkup.ts";
+import { type CheckedFacts, FAILURES, type Finding, findingsOf, worstFirst } from "../../../domain/health/checkup.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import { inCircles } from "../../../domain/delivery/circles.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -10,15 +10,16 @@ import type { ServerFacts } from "./facts.ts";
 import { problemsOf } from "../sources/sources.ts";
 import { workflowRecord } from "../workflows/workflow-records.ts";
 
-export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" | "disk">, now: number): Promise<readonly Finding[]> {
+export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" | "disk" | "database">, now: number): Promise<readonly Finding[]> {
   const { damage, sandbox, no_wall: reason } = facts.status();
   const { count, most, waiting } = engine.processes;
   const server = { now, damage, disk: await facts.disk(), sandbox: { kind: sandbox, reason }, processes: { count, most }, waiting };
   // A damaged database would give wrong findings.
-  return findingsOf({
+  const found = findingsOf({
     ...server,
     ...(damage === undefined ? await deployed(engine) : { sources: [], workflows: [], accounts: [], webhooks: [], circle: [], registries: [] }),
   });
+  return worstFirst([...found, ...(await facts.database())]);
 }
 
 async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "workflows" | "accounts" | "webhooks" | "circle" | "registries">> {

@@ -8,11 +8,25 @@ export interface Migration {
   readonly newest: number;
 }
 
-/** Servers that start at the same time wait for each other. Throws PD_DATABASE_NEWER, PD_DATABASE_UNUSABLE. */
-export async function migrate(config: pg.ClientConfig, folder: string, onMigration: (migration: Migration) => void): Promise<void> {
+interface Migrating {
+  readonly folder: string;
+  /** Version of PostgreSQL. */
+  readonly oldest: number;
+  readonly onMigration: (migration: Migration) => void;
+}
+
+/**
+ * Returns the version of PostgreSQL. Servers that start at the same time wait for each other. Throws
+ * PD_DATABASE_NEWER, PD_DATABASE_UNUSABLE.
+ */
+export async function migrate(config: pg.ClientConfig, { folder, oldest, onMigration }: Migrating): Promise<string> {
   const client = new pg.Client(config);
+  // Its statement fails as well.
+  client.on("error", () => {});
   try {
     await client.connect();
+    const version = await versionOf(client);
+    if (Number.parseInt(version, 10) < oldest) throw new PdError("PD_DATABASE_UNUSABLE", `Cannot use PostgreSQL ${version}: ${oldest} or later is needed`);
     // Held until the connection ends.
     await client.query("select pg_advisory_lock(hashtextextended('headwater migrations ' || current_schema(), 0))");
     await client.query("create table if not exists schema_revision (revision integer not null)");
@@ -31,6 +45,7 @@ export async function migrate(config: pg.ClientConfig, folder: string, onMigrati
       await client.query("insert into schema_revision (revision) values ($1)", [index + 1]);
       await client.query("commit");
     }
+    return version;
   } catch (error) {
     if (error instanceof PdError) throw error;
     throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the PostgreSQL database: ${messageOf(error)}`, {
@@ -40,4 +55,9 @@ export async function migrate(config: pg.ClientConfig, folder: string, onMigrati
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+async function versionOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ server_version: string }>("show server_version");
+  return rows[0]?.server_version ?? "";
 }

@@ -69,6 +69,8 @@ export class Connections implements Sql {
     });
     // The pool replaces a connection that breaks while idle.
     this.#pool.on("error", () => {});
+    // While one is in use, its statement fails as well.
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
   async all(text: string, ...values: readonly Value[]): Promise<Row[]> {
