@@ -1,6 +1,6 @@
 /**
  * Breaks a server on purpose, then checks its promises. Exit code 1 for a broken one.
- * npm run torture -- [--minutes N] [--seed S] [--program <folder>] [--keep]
+ * npm run torture -- [--minutes N] [--seed S] [--store postgres] [--program <folder>] [--keep]
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { type Stage, flowUpdates, passers, reader, requests, switches, updates, writers } from "./actors.ts";
 import { hitChildren, hitServer } from "./chaos.ts";
 import { check } from "./check.ts";
+import { TorturedDatabase, hitDatabase } from "./database.ts";
 import { readFinal, untilRead } from "./final.ts";
 import { newHistory } from "./history.ts";
 import { Random } from "./random.ts";
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "1.5" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     program: { type: "string", default: "." },
+    store: { type: "string", default: "sqlite" },
     sandbox: { type: "string", default: "auto" },
     keep: { type: "boolean", default: false },
   },
@@ -32,9 +34,11 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const home = mkdtempSync(join(tmpdir(), "headwater-torture-"));
 const random = new Random(seed);
 const history = newHistory();
-const server = await TorturedServer.start(resolve(values.program), home, FLAGS);
+const database = values.store === "postgres" ? await TorturedDatabase.start() : undefined;
+const server = await TorturedServer.start(resolve(values.program), home, [...FLAGS, ...(database?.flags ?? [])]);
 const world = await makeWorld(server, history, random).catch(async (error: unknown) => {
   await server.stop();
+  await database?.[Symbol.asyncDispose]();
   throw error;
 });
 const [over, read] = [new AbortController(), new AbortController()];
@@ -57,8 +61,9 @@ const acting = [
   writers(stage),
   hitServer(stage),
   hitChildren(stage),
+  ...(database === undefined ? [] : [hitDatabase(stage, database)]),
 ];
-say(`torture: ${minutes} min, seed ${seed}`);
+say(`torture: ${minutes} min, seed ${seed}, ${values.store}`);
 setTimeout(() => over.abort(), minutes * 60_000);
 await Promise.all(acting);
 await server.untilReady();
@@ -67,6 +72,7 @@ await untilRead(history, final);
 read.abort();
 await Promise.all(readers);
 await server.stop();
+await database?.[Symbol.asyncDispose]();
 for (const receiver of world.receivers) receiver.closeAllConnections();
 for (const receiver of world.receivers) receiver.close();
 

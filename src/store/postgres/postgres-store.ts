@@ -75,7 +75,7 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
 async function openPostgres(settings: PostgresSettings): Promise<{ db: Connections; store: Store; version: string }> {
   const { config, migrations, identity, clock, signal, onMigration } = settings;
   const applicationName = `headwater ${clock.randomText(8)}`;
-  const version = await migrate(clientConfig(config, applicationName), { folder: migrations, oldest: OLDEST_VERSION, onMigration });
+  const version = await migrate(clientConfig(config, applicationName), { folder: migrations, oldest: OLDEST_VERSION, clock, signal, onMigration });
   const db = new Connections({ config, applicationName, clock, signal });
   await saveIdentity(db, identity);
   return { db, store: storeOn(db, settings), version };

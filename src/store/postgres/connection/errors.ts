@@ -9,10 +9,18 @@ const DAMAGE = /^XX00[12]/;
 /** Deadlock, serialization, and a row that another transaction deleted or inserted between two statements. */
 const REPEATABLE = /^(40P01|40001|23503)$/;
 
-/** The server did not answer, so what it was doing may or may not have happened. */
+/** Of the driver, which has no codes. */
+const LOST_MESSAGE = /^(Connection (terminated|ended)|timeout exceeded|timeout expired|Query read timeout|Client (has encountered|was closed))/;
+
+/** The connection broke, or there is none. */
 export function isLost(error: unknown): boolean {
-  if (error instanceof PdError) return false;
-  return error instanceof DatabaseError ? LOST.test(error.code ?? "") : true;
+  if (error instanceof DatabaseError) return LOST.test(error.code ?? "");
+  return /^E[A-Z]/.test(codeOf(error) ?? "") || LOST_MESSAGE.test(messageOf(error));
+}
+
+/** PostgreSQL has told that the statement failed, so nothing of it is stored. */
+export function isAnswered(error: unknown): boolean {
+  return error instanceof DatabaseError && !isLost(error);
 }
 
 export function isRepeatable(error: unknown): boolean {
@@ -40,6 +48,10 @@ export function unreachable(error: unknown): PdError {
 
 export function inDoubt(error: unknown): PdError {
   return new PdError("PD_IN_DOUBT", `Cannot confirm a write to PostgreSQL: ${reasonOf(error)}`, { cause: error });
+}
+
+export function isInDoubt(error: unknown): boolean {
+  return error instanceof PdError && error.code === "PD_IN_DOUBT";
 }
 
 /** Nothing was written. */

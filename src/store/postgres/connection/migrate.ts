@@ -1,6 +1,8 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import type { Clock } from "../../../ports/clock.ts";
+import { isLost } from "./errors.ts";
 import { PdError, messageOf } from "../../../domain/errors.ts";
 
 export interface Migration {
@@ -8,7 +10,13 @@ export interface Migration {
   readonly newest: number;
 }
 
+/** A restart of PostgreSQL, or both start at once. */
+const PATIENCE_MS = 30_000;
+const RETRY_MS = 250;
+
 interface Migrating {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
   readonly folder: string;
   /** Version of PostgreSQL. */
   readonly oldest: number;
@@ -19,7 +27,21 @@ interface Migrating {
  * Returns the version of PostgreSQL. Servers that start at the same time wait for each other. Throws
  * PD_DATABASE_NEWER, PD_DATABASE_UNUSABLE.
  */
-export async function migrate(config: pg.ClientConfig, { folder, oldest, onMigration }: Migrating): Promise<string> {
+export async function migrate(config: pg.ClientConfig, migrating: Migrating): Promise<string> {
+  const { clock, signal } = migrating;
+  const until = clock.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await migrateOnce(config, migrating);
+    } catch (error) {
+      if (error instanceof PdError) throw error;
+      if (!isLost(error) || signal.aborted || clock.now() >= until) throw unusable(error);
+      await clock.sleepUntil(clock.now() + RETRY_MS, signal);
+    }
+  }
+}
+
+async function migrateOnce(config: pg.ClientConfig, { folder, oldest, onMigration }: Migrating): Promise<string> {
   const client = new pg.Client(config);
   // Its statement fails as well.
   client.on("error", () => {});
@@ -46,15 +68,16 @@ export async function migrate(config: pg.ClientConfig, { folder, oldest, onMigra
       await client.query("commit");
     }
     return version;
-  } catch (error) {
-    if (error instanceof PdError) throw error;
-    throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the PostgreSQL database: ${messageOf(error)}`, {
-      cause: error,
-      fix: "Check --database-url, and that the user may create tables in its schema",
-    });
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+function unusable(error: unknown): PdError {
+  return new PdError("PD_DATABASE_UNUSABLE", `Cannot open the PostgreSQL database: ${messageOf(error)}`, {
+    cause: error,
+    fix: "Check --database-url, and that the user may create tables in its schema",
+  });
 }
 
 async function versionOf(client: pg.Client): Promise<string> {

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { PdError, messageOf } from "../../../domain/errors.ts";
+import { isLost } from "./errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
 
 /** An ended server's connection may stay open for a moment. */
@@ -26,12 +27,16 @@ export class SoleServer {
     const claim = new SoleServer(settings);
     const { clock, signal } = settings;
     const until = clock.now() + PATIENCE_MS;
-    while (!(await claim.#lock())) {
-      if (clock.now() >= until || signal.aborted)
-        throw new PdError("PD_DATABASE_IN_USE", "Cannot start: another server uses this database", { fix: "Stop it, or choose another database" });
+    for (;;) {
+      const isOver = clock.now() >= until || signal.aborted;
+      try {
+        if (await claim.#lock()) return claim;
+        if (isOver) throw new PdError("PD_DATABASE_IN_USE", "Cannot start: another server uses this database", { fix: "Stop it, or choose another database" });
+      } catch (error) {
+        if (error instanceof PdError && (isOver || !isLost(error.cause))) throw error;
+      }
       await clock.sleepUntil(clock.now() + RETRY_MS, signal);
     }
-    return claim;
   }
 
   private constructor(settings: Settings) {

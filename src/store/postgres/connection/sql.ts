@@ -1,7 +1,8 @@
 import pg from "pg";
+import { PdError } from "../../../domain/errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Row } from "../../rows/rows.ts";
-import { inDoubt, isLost, isRepeatable, notWritten, unreachable } from "./errors.ts";
+import { inDoubt, isAnswered, isInDoubt, isLost, isRepeatable, notWritten, unreachable } from "./errors.ts";
 import { storedText, textOfStored } from "./text.ts";
 
 type Scalar = string | number | boolean | null;
@@ -16,7 +17,7 @@ export interface Sql {
   /** Throws PD_DATABASE_UNREACHABLE outside of a transaction. */
   all(text: string, ...values: readonly Value[]): Promise<Row[]>;
   first(text: string, ...values: readonly Value[]): Promise<Row | undefined>;
-  /** Outside of a transaction, throws PD_NOT_STORED, or PD_IN_DOUBT when the answer was lost. */
+  /** Outside of a transaction, throws PD_NOT_STORED, or PD_IN_DOUBT while the database does not tell. */
   run(text: string, ...values: readonly Value[]): Promise<Changed>;
 }
 
@@ -29,7 +30,7 @@ export interface ConnectionSettings {
 }
 
 /** What the tables use of it. */
-export type Database = Pick<Connections, keyof Sql | "transaction">;
+export type Database = Pick<Connections, keyof Sql | "transaction" | "runAtOnce" | "runAgain">;
 
 const CONNECTIONS = 10;
 /** A restart of PostgreSQL takes a second or two. */
@@ -37,6 +38,7 @@ const PATIENCE_MS = 10_000;
 const PAUSE_MS = 100;
 /** No statement takes so long, so the network is cut. */
 const ANSWER_WITHIN_MS = 60_000;
+/** Of a transaction that others keep from its locks. */
 const MOST_ATTEMPTS = 5;
 /** https://github.com/brianc/node-pg-types */
 const INT8 = 20;
@@ -73,9 +75,10 @@ export class Connections implements Sql {
     this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
+  /** Repeats a read whose answer was lost. */
   async all(text: string, ...values: readonly Value[]): Promise<Row[]> {
     try {
-      return (await this.#using((client) => this.#ask(client, text, values))).rows;
+      return await this.#patiently(() => this.#using(async (client) => (await this.#ask(client, text, values)).rows));
     } catch (error) {
       throw unreachable(error);
     }
@@ -86,12 +89,24 @@ export class Connections implements Sql {
   }
 
   run(text: string, ...values: readonly Value[]): Promise<Changed> {
-    return this.#counted(repeated(() => this.#runOnce(text, values)));
+    return this.transaction((sql) => sql.run(text, ...values));
   }
 
-  /** Runs again, from the start, after a deadlock. */
+  /** In one round trip. Throws PD_IN_DOUBT when the answer was lost: what was written, only the rows can tell. */
+  runAtOnce(text: string, ...values: readonly Value[]): Promise<Changed> {
+    return this.#counted(this.#patiently(() => this.#runOnce(text, values)));
+  }
+
+  /** As `runAtOnce`, for a write that may run twice. Throws PD_NOT_STORED. */
+  runAgain(text: string, ...values: readonly Value[]): Promise<Changed> {
+    return this.#counted(
+      this.#patiently(() => this.#runOnce(text, values).catch((error: unknown) => Promise.reject(isInDoubt(error) ? notWritten(causeOf(error)) : error))),
+    );
+  }
+
+  /** Runs again, from the start, after a deadlock, or when its connection was lost before the commit. */
   transaction<Made>(work: (sql: Sql) => Promise<Made>): Promise<Made> {
-    return this.#counted(repeated(() => this.#transactionOnce(work)));
+    return this.#counted(this.#patiently(() => this.#transactionOnce(work)));
   }
 
   /** Resolves once the writes that were under way have ended. */
@@ -115,23 +130,39 @@ export class Connections implements Sql {
       client.release();
       return changed;
     } catch (error) {
-      throw this.#leave(client, error, true);
+      const isInDoubtNow = !isAnswered(error);
+      this.#leave(client, isInDoubtNow);
+      throw isInDoubtNow ? inDoubt(error) : notWritten(error);
     }
   }
 
   async #transactionOnce<Made>(work: (sql: Sql) => Promise<Made>): Promise<Made> {
     const client = await this.#writer();
-    let isCommitting = false;
+    let end: { readonly made: Made; readonly xid: string } | undefined;
     try {
       await client.query("begin");
       const made = await work(this.#within(client));
-      isCommitting = true;
+      const { rows } = await this.#ask(client, "select pg_current_xact_id()::text as xid", []);
+      end = { made, xid: String(rows[0]?.["xid"]) };
       await client.query("commit");
       client.release();
       return made;
     } catch (error) {
-      if (!isLost(error)) await rollBack(client);
-      throw this.#leave(client, error, isCommitting);
+      const isInDoubtNow = end !== undefined && !isAnswered(error);
+      if (!isInDoubtNow && !isLost(error)) await rollBack(client);
+      this.#leave(client, isInDoubtNow || isLost(error));
+      if (end !== undefined && isInDoubtNow && (await this.#isCommitted(end.xid))) return end.made;
+      throw notWritten(error);
+    }
+  }
+
+  /** Throws PD_IN_DOUBT while the database does not tell. */
+  async #isCommitted(xid: string): Promise<boolean> {
+    await this.settleDoubts();
+    try {
+      return (await this.first("select pg_xact_status($1::xid8) as status", xid))?.["status"] === "committed";
+    } catch (error) {
+      throw inDoubt(error);
     }
   }
 
@@ -144,13 +175,10 @@ export class Connections implements Sql {
     };
   }
 
-  /** Gives the connection back, and returns what to throw. */
-  #leave(client: Client, error: unknown, mayBeStored: boolean): Error {
-    const wasLost = isLost(error);
-    client.release(wasLost);
-    if (!wasLost || !mayBeStored) return notWritten(error);
-    if (client.processID !== undefined) this.#lost.add(client.processID);
-    return inDoubt(error);
+  /** A process of PostgreSQL whose connection broke may still be at work. */
+  #leave(client: Client, isBroken: boolean): void {
+    client.release(isBroken);
+    if (isBroken && client.processID !== undefined) this.#lost.add(client.processID);
   }
 
   /** Resolves when nothing that was in doubt can still be stored. Throws PD_IN_DOUBT when that is not known. */
@@ -159,8 +187,8 @@ export class Connections implements Sql {
     try {
       const asked = [...this.#lost];
       for (let left = asked.length; left > 0;) {
-        const found = await this.#using((client) => this.#ask(client, END_LOST, [asked, this.#name]));
-        left = found.rows.length;
+        left = (await this.all(END_LOST, asked, this.#name)).length;
+        if (left > 0 && this.#signal.aborted) throw new Error("the server is stopping");
         if (left > 0) await this.#pause();
       }
       for (const pid of asked) this.#lost.delete(pid);
@@ -181,7 +209,7 @@ export class Connections implements Sql {
   }
 
   async #using<Made>(work: (client: Client) => Promise<Made>): Promise<Made> {
-    const client = await this.#connect();
+    const client = await this.#pool.connect();
     try {
       const made = await work(client);
       client.release();
@@ -195,21 +223,24 @@ export class Connections implements Sql {
   async #writer(): Promise<Client> {
     if (this.#refusal !== undefined) throw this.#refusal;
     try {
-      return await this.#connect();
+      return await this.#pool.connect();
     } catch (error) {
       throw notWritten(error);
     }
   }
 
-  /** Waits for a database that is restarting. */
-  async #connect(): Promise<Client> {
+  /** Repeats what may be repeated, also while the database restarts. What is in doubt is never repeated. */
+  async #patiently<Made>(work: () => Promise<Made>): Promise<Made> {
     const until = this.#clock.now() + PATIENCE_MS;
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#pool.connect();
+        return await work();
       } catch (error) {
-        if (this.#isClosed || this.#signal.aborted || !isLost(error) || this.#clock.now() >= until) throw error;
-        await this.#pause();
+        const cause = causeOf(error);
+        const isOver = this.#isClosed || this.#signal.aborted || this.#clock.now() >= until;
+        if (isOver || isInDoubt(error)) throw error;
+        if (isLost(cause)) await this.#pause();
+        else if (!isRepeatable(cause) || attempt >= MOST_ATTEMPTS) throw error;
       }
     }
   }
@@ -235,14 +266,8 @@ export class Connections implements Sql {
 
 const END_LOST = "select pg_terminate_backend(pid) from pg_stat_activity where pid = any ($1::int[]) and application_name = $2 and pid <> pg_backend_pid()";
 
-async function repeated<Made>(write: () => Promise<Made>): Promise<Made> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await write();
-    } catch (error) {
-      if (attempt >= MOST_ATTEMPTS || !isRepeatable(causeOf(error))) throw error;
-    }
-  }
+function causeOf(error: unknown): unknown {
+  return error instanceof PdError ? error.cause : error;
 }
 
 async function rollBack(client: Client): Promise<void> {
@@ -251,10 +276,6 @@ async function rollBack(client: Client): Promise<void> {
   } catch {
     // The connection broke, which ends the transaction as well.
   }
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof Error ? error.cause : undefined;
 }
 
 function boundValue(value: Value): unknown {

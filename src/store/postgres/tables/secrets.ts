@@ -30,7 +30,7 @@ export function secretTables(db: Database): SecretStore {
     sampleSourceSecrets: async () => (await db.all(SAMPLE)).map(readableSecrets),
     /** Log, replicas and backups of PostgreSQL keep what was replaced for as long as they are kept. */
     async scrub() {
-      for (const table of ["deployed_components", "webhooks", "accounts", "registries"]) await db.run(`vacuum full ${table}`);
+      for (const table of ["deployed_components", "webhooks", "accounts", "registries"]) await db.runAgain(`vacuum full ${table}`);
     },
   };
 }

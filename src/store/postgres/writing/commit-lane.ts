@@ -269,7 +269,7 @@ export class CommitLane {
   async #nextChunk({ logs }: Pick<RunCommit, "logs">): Promise<number> {
     if (logs.length === 0) return 0;
     if (this.#chunk.next >= this.#chunk.end) {
-      const { rows } = await this.#db.run("select nextval('log_chunk_blocks') as block");
+      const { rows } = await this.#db.runAgain("select nextval('log_chunk_blocks') as block");
       const next = Number(rows[0]?.["block"]);
       this.#chunk = { next, end: next + CHUNKS_A_BLOCK };
     }

@@ -8,7 +8,7 @@ import type { DeployedId, ListenerId } from "../../../domain/ids.ts";
 import { isFailed } from "../../../domain/run/invocation.ts";
 import type { RunCommit } from "../../../ports/stores/run-store.ts";
 import { storedEvents } from "../../rows/stored-commit.ts";
-import type { Sql, Value } from "../connection/sql.ts";
+import type { Database, Value } from "../connection/sql.ts";
 import { columnsOfEvents } from "../tables/event-rows.ts";
 import { type NewDelivery, deliveriesOf, wokenBy } from "../tables/publishing.ts";
 import { type Progress, type Written, endOf, invocationColumns } from "./whole-run.ts";
@@ -112,9 +112,9 @@ const STATEMENT = `with
   select source_id from owned`;
 
 /** What was written, by source. A source that is missing was not written at all. */
-export async function writeTogether(sql: Pick<Sql, "run">, sources: readonly SourceRuns[]): Promise<ReadonlyMap<DeployedId, readonly Written[]>> {
+export async function writeTogether(db: Pick<Database, "runAtOnce">, sources: readonly SourceRuns[]): Promise<ReadonlyMap<DeployedId, readonly Written[]>> {
   const prepared = sources.map(preparedOf);
-  const { rows } = await sql.run(STATEMENT, ...parametersOf(prepared));
+  const { rows } = await db.runAtOnce(STATEMENT, ...parametersOf(prepared));
   const owned = new Set(rows.map(({ source_id: id }) => id));
   return new Map(prepared.filter(({ sourceId }) => owned.has(sourceId)).map(({ sourceId, written }) => [sourceId, written]));
 }

@@ -1,7 +1,7 @@
 import { PdError } from "../../../domain/errors.ts";
 import type { DeployedId } from "../../../domain/ids.ts";
 import type { PendingRequest } from "../../../ports/stores/run-store.ts";
-import type { Sql } from "../connection/sql.ts";
+import type { Database } from "../connection/sql.ts";
 
 /** Nothing when the run's commit or the source's deletion came first. */
 const INSERT_PENDING = `with told as (select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as t (id, source_id, trigger, received_at)),
@@ -12,8 +12,8 @@ const INSERT_PENDING = `with told as (select * from unnest($1::text[], $2::text[
   select distinct source_id from told where source_id not in (select id from there)`;
 
 /** Returns the problem of each source that is gone. */
-export async function storePending(sql: Pick<Sql, "run">, requests: readonly PendingRequest[]): Promise<ReadonlyMap<DeployedId, PdError>> {
-  const { rows } = await sql.run(
+export async function storePending(db: Pick<Database, "runAgain">, requests: readonly PendingRequest[]): Promise<ReadonlyMap<DeployedId, PdError>> {
+  const { rows } = await db.runAgain(
     INSERT_PENDING,
     requests.map(({ id }) => id),
     requests.map(({ sourceId }) => sourceId),

@@ -1,0 +1,57 @@
+import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
+
+/** Stands between a program and a server, and cuts connections when the worst comes: between a statement and its answer. */
+export class CuttingProxy {
+  readonly #server: Server;
+  readonly #open = new Set<Socket>();
+  #cuts = 0;
+
+  /** `target` is a socket's path. */
+  static async open(target: string): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(target);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    return proxy;
+  }
+
+  private constructor(target: string) {
+    this.#server = createServer((client) => this.#pass(client, target));
+  }
+
+  get port(): number {
+    const address: AddressInfo | string | null = this.#server.address();
+    return address !== null && typeof address === "object" ? address.port : 0;
+  }
+
+  /** The next answers are thrown away, with their connections. */
+  cutAnswers(count: number): void {
+    this.#cuts = count;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.#open) socket.destroy();
+    await closed;
+  }
+
+  #pass(client: Socket, target: string): void {
+    const server = connect(target);
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#open.add(one);
+      one.on("error", () => {});
+      one.once("close", () => {
+        this.#open.delete(one);
+        other.destroy();
+      });
+    }
+    client.pipe(server, { end: true });
+    server.on("data", (answer) => {
+      if (this.#cuts > 0) {
+        this.#cuts--;
+        client.destroy();
+      } else client.write(answer);
+    });
+  }
+}
