@@ -5,6 +5,7 @@ export class CuttingProxy {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   #cuts = 0;
+  #cutTo: string | undefined;
 
   /** `target` is a socket's path. */
   static async open(target: string): Promise<CuttingProxy> {
@@ -27,6 +28,11 @@ export class CuttingProxy {
     this.#cuts = count;
   }
 
+  /** The answer to the next statement with this text is thrown away, with its connection. */
+  cutAnswerTo(statement: string): void {
+    this.#cutTo = statement;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const socket of this.#open) socket.destroy();
@@ -46,7 +52,13 @@ export class CuttingProxy {
         other.destroy();
       });
     }
-    client.pipe(server, { end: true });
+    client.on("data", (asked) => {
+      if (this.#cutTo !== undefined && asked.includes(this.#cutTo)) {
+        this.#cutTo = undefined;
+        this.#cuts = 1;
+      }
+      server.write(asked);
+    });
     server.on("data", (answer) => {
       if (this.#cuts > 0) {
         this.#cuts--;
