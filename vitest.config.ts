@@ -18,6 +18,8 @@ const ELSEWHERE = {
   node: ["test/node/**"],
   /** Components of databases against real servers, a keyring, shells. */
   services: ["test/services/**"],
+  /** The store on PostgreSQL, which has to be installed. */
+  postgres: ["test/postgres/**"],
   /** Installs from the registry: published components, scripts of strangers, the code blocks of the guides. */
   installs: ["test/installs/**"],
   /** The web page in a real browser: Debian's chromium, or the one that CHROMIUM names. */

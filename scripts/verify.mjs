@@ -13,11 +13,13 @@ const PARTS = {
   deaths: vitest("deaths", "--maxWorkers", "2"),
   node: vitest("node", "--maxWorkers", "1"),
   installs: vitest("installs"),
+  postgres: vitest("postgres", "--maxWorkers", "2"),
   services: vitest("services"),
   page: vitest("page", "--maxWorkers", "1"),
   nodes: ["node", "scripts/other-nodes.mjs"],
   attack: ["npm", "run", "-s", "attack"],
   torture: ["npm", "run", "-s", "torture", "--", "--minutes", "3", "--seed", seed()],
+  "torture postgres": ["npm", "run", "-s", "torture", "--", "--minutes", "3", "--store", "postgres", "--seed", seed()],
   faults: ["npm", "run", "-s", "torture:faults"],
   leaks: ["npm", "run", "-s", "leaks"],
   lint: ["npm", "run", "-s", "lint"],
@@ -43,8 +45,8 @@ const results = chosen.map((name) => {
 });
 
 const timeOf = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-console.log(`\n${"part".padEnd(12)}${"time".padStart(8)}  result`);
-for (const { name, isPassed, seconds } of results) console.log(`${name.padEnd(12)}${timeOf(seconds).padStart(8)}  ${isPassed ? "passed" : "FAILED"}`);
+console.log(`\n${"part".padEnd(18)}${"time".padStart(8)}  result`);
+for (const { name, isPassed, seconds } of results) console.log(`${name.padEnd(18)}${timeOf(seconds).padStart(8)}  ${isPassed ? "passed" : "FAILED"}`);
 const failed = results.filter(({ isPassed }) => !isPassed).length;
 console.log(`${results.length - failed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -37,7 +37,7 @@ export async function checkMachine(settings: Settings, serverVersion: string | u
     serverVersion === undefined ? portFacts(settings) : [],
   ]);
   const driver = driverFacts();
-  const database = serverVersion === undefined && "name" in driver ? await databaseFacts(join(home, "headwater.db")) : undefined;
+  const database = serverVersion === undefined && settings.databaseUrl === "" && "name" in driver ? await databaseFacts(join(home, "headwater.db")) : undefined;
   const facts: MachineFacts = {
     node: process.versions.node,
     version: await packageVersion(),

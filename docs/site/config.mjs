@@ -48,6 +48,7 @@ export default defineConfig({
         items: [
           page("Webhooks", "webhooks"),
           page("A server that others use", "operating"),
+          page("PostgreSQL", "postgresql"),
           page("What is promised", "promises"),
           page("Performance", "performance"),
           file("Security", "SECURITY"),

@@ -74,7 +74,9 @@ function megabytes(bytes: number): string {
 }
 
 export async function restore(cli: CliContext, path: string, { yes }: { yes?: boolean | undefined }): Promise<number> {
-  const { home } = await settingsOf(cli);
+  const { home, databaseUrl } = await settingsOf(cli);
+  if (databaseUrl !== "")
+    throw new PdError("PD_BAD_INPUT", `Cannot restore ${path}: the data of this server is on PostgreSQL`, { fix: "Restore a pg_dump with pg_restore" });
   // When it cannot ask, `restoreHome` throws and says what it would replace.
   const isAsked = yes !== true && canAsk(cli, {}) && existsSync(join(home, "headwater.db"));
   if (isAsked && !(await isAgreed(cli, { yes, question: `Replace the data in ${home} with ${path}?`, attempted: "restore" }))) return 1;

@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest";
+import { Guide } from "../support/guide.ts";
+import { PostgresServer } from "../support/postgres-server.ts";
+
+describe("docs/postgresql.md", () => {
+  it("leads to a server on PostgreSQL, and to one whose secret key comes from outside", async () => {
+    await using server = await PostgresServer.start();
+    const guide = await Guide.open("docs/postgresql.md", { PGHOST: server.folder, PGUSER: "headwater" });
+    const first = await guide.runs();
+    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^Database: +PostgreSQL \d/m)]);
+    // With another key, the secrets of this database cannot be opened.
+    await server.ask("drop database headwater");
+    await server.ask("create database headwater");
+    const second = await guide.runs("sh", (text) => `export PD_DATABASE_URL=postgres:///headwater\n${text}`);
+    expect([second.code, second.stdout]).toEqual([0, expect.stringMatching(/^Secret key: +environment/m)]);
+  });
+});
