@@ -25,7 +25,7 @@ export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: 
   [componentCommands, ["run-action", "options", "publish", "unpublish", "registry", "stores"]],
   [accountCommands, ["keys", "accounts", "secrets"]],
   [configCommands, ["config"]],
-  [serverCommands, ["up", "serve", "doctor", "backup", "restore", "down", "status", "mcp", "completion", "complete"]],
+  [serverCommands, ["up", "serve", "doctor", "backup", "restore", "migrate", "down", "status", "mcp", "completion", "complete"]],
   [projectCommands, ["apply", "import", "export"]],
   [remoteCommands, ["login", "logout", "push", "pull"]],
 ];

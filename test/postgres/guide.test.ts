@@ -13,5 +13,11 @@ describe("docs/postgresql.md", () => {
     await server.ask("create database headwater");
     const second = await guide.runs("sh", (text) => `export PD_DATABASE_URL=postgres:///headwater\n${text}`);
     expect([second.code, second.stdout]).toEqual([0, expect.stringMatching(/^Secret key: +environment/m)]);
+    await server.ask("drop database headwater");
+    await server.ask("create database headwater");
+    await guide.home.pd("up", "--detach", "--home", "./sqlite");
+    await guide.home.pd("down", "--home", "./sqlite");
+    const third = await guide.runs();
+    expect([third.code, third.stdout]).toEqual([0, expect.stringMatching(/^(Copied and compared \d+ rows\n){2}/)]);
   });
 });

@@ -10,7 +10,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Workflows: ["runs", "rerun", "retry", "resume", "cancel"],
   "Deliver events": ["subscribe", "listen", "webhooks", "subscriptions", "deliveries"],
   "Accounts, registries and stores": ["accounts", "registry", "stores", "publish", "unpublish"],
-  "The server": ["up", "serve", "down", "status", "doctor", "backup", "restore", "keys", "secrets", "config", "mcp", "completion", "complete"],
+  "The server": ["up", "serve", "down", "status", "doctor", "backup", "restore", "migrate", "keys", "secrets", "config", "mcp", "completion", "complete"],
   "Git and other servers": ["apply", "import", "export", "login", "logout", "push", "pull"],
 };
 

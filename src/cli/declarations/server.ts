@@ -25,6 +25,13 @@ export function serverCommands(program: Command, run: Run): void {
     .description("Replace the database of a stopped server with a backup")
     .option("--yes", "Replace an existing database, which is moved aside")
     .action((file, flags, command) => run(command, async (cli) => (await import("../commands/server/backup.ts")).restore(cli, file, flags)));
+  const migrate = program
+    .command("migrate")
+    .description("Copy all data of a stopped server from SQLite to PostgreSQL, or back")
+    .requiredOption("--to <url|folder>", "postgres://user@host/name, or the folder that becomes the home of a server on SQLite")
+    .option("--to-password-file <file>", "File with the password of the database in --to")
+    .option("--yes", "Do not ask");
+  serverFlags(migrate).action((flags, command) => run(command, async (cli) => (await import("../commands/server/migrate.ts")).migrate(cli, flags)));
   program
     .command("down")
     .description("Stop the server")

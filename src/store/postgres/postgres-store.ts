@@ -7,7 +7,7 @@ import type { StoreFacts } from "../../ports/store-facts.ts";
 import { readableRows } from "../rows/readable-rows.ts";
 import { type Migration, migrate } from "./connection/migrate.ts";
 import { SoleServer } from "./connection/sole-server.ts";
-import { Connections, clientConfig } from "./connection/sql.ts";
+import { Connections, type Sql, clientConfig } from "./connection/sql.ts";
 import { OLDEST_VERSION, postgresFacts } from "./facts.ts";
 import { accountTable } from "./tables/accounts.ts";
 import { componentTables } from "./tables/components.ts";
@@ -64,6 +64,22 @@ export async function openPostgresServer(settings: ServerSettings): Promise<{ st
   } catch (error) {
     await store.close();
     throw error;
+  }
+}
+
+/** One transaction on a database that no server uses. Throws as `openPostgresServer`. */
+export async function withPostgres<Made>(settings: PostgresSettings, work: (sql: Sql) => Promise<Made>): Promise<Made> {
+  const { config, clock, signal } = settings;
+  const { db } = await openPostgres(settings);
+  try {
+    const claim = await SoleServer.claim({ config: clientConfig(config, "headwater server"), clock, signal, onTakenOver: () => {} });
+    try {
+      return await db.transaction(work);
+    } finally {
+      await claim.close();
+    }
+  } finally {
+    await db.close();
   }
 }
 
