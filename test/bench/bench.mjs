@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { round } from "./support.mjs";
 
 const PARTS = ["start", "commands", "reload", "deploy", "requests", "slow-disk", "memory", "deliveries", "emits", "streams", "workflows", "growth", "peers"];
-/** Slow, or in need of a browser: only when named. */
-const BY_NAME = ["waiting", "saves", "page"];
+/** Slow, or in need of a browser or of PostgreSQL: only when named. */
+const BY_NAME = ["waiting", "saves", "page", "postgres"];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => ![...PARTS, ...BY_NAME].includes(name));
