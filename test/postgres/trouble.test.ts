@@ -294,3 +294,19 @@ describe("a database", () => {
     );
   });
 });
+
+describe("writes of a source that wait at the same time", () => {
+  it("keep the order in which they were given: runs, values from outside, and the state that an update carries over", async () => {
+    const store = await openPostgresAt(await newDatabase(server()));
+    const fence = await deployed(store);
+    await store.commit(run(fence, "dc_a", "inv_0", { stateChanges: { k: "0" } }));
+    const set = (id: `inv_${string}`, value: string) => store.commit(run(fence, "dc_a", id, { stateChanges: { k: value }, learned: { unique: [value] } }));
+    for (let round = 0; round < 20; round++) {
+      await Promise.all([set(`inv_${round}a`, "1"), store.writeState("dc_a", { k: "2" }, fence)]);
+      expect(await store.readState("dc_a")).toEqual({ k: "2" });
+      const carried = { state: { k: "3" }, cache: { unique: ["carried"] } };
+      await Promise.all([set(`inv_${round}b`, "1"), store.swap(source("dc_a", "sc_a"), component("sc_a"), { timers: [], carried }), set(`inv_${round}c`, "4")]);
+      expect([await store.readState("dc_a"), await store.readCache("dc_a")]).toEqual([{ k: "4" }, { unique: ["carried", "4"] }]);
+    }
+  });
+});

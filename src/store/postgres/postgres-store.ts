@@ -104,11 +104,10 @@ function storeOn(db: Connections, { onUnreadable }: Pick<PostgresSettings, "onUn
   const lane = new CommitLane(db, runs.committed);
   return {
     ...components,
-    async swap(source, component, rest) {
-      await components.swap(source, component, rest);
-      lane.forget(source.id);
-    },
+    swap: (source, component, rest) => lane.inOrder(source.id, () => components.swap(source, component, rest)),
     ...runs,
+    open: (id) => lane.inOrder(id, () => runs.open(id)),
+    writeState: (id, changes, fence) => lane.inOrder(id, () => runs.writeState(id, changes, fence)),
     commit: (run) => lane.commit(run),
     append: (addendum) => lane.append(addendum),
     storePending: (request) => lane.storePending(request),

@@ -34,8 +34,17 @@ interface PendingWrite extends Ends<void> {
   readonly request: PendingRequest;
 }
 
+/** Another write of a source that must keep its place among the runs. */
+interface OtherWrite {
+  readonly kind: "other";
+  readonly sourceId: DeployedId;
+  /** Settles its caller itself. Never rejects. */
+  readonly perform: () => Promise<void>;
+}
+
 type RunWrite = CommitWrite | AppendWrite;
-type AnyWrite = RunWrite | PendingWrite;
+type SourceWrite = RunWrite | OtherWrite;
+type AnyWrite = SourceWrite | PendingWrite;
 
 /** What one turn writes. */
 interface Taken {
@@ -43,7 +52,7 @@ interface Taken {
   /** In one statement, by source. */
   readonly together: Map<DeployedId, CommitWrite[]>;
   /** Each in a transaction of its own, one after the other, by source. */
-  readonly alone: Map<DeployedId, RunWrite[]>;
+  readonly alone: Map<DeployedId, SourceWrite[]>;
 }
 
 /**
@@ -83,9 +92,12 @@ export class CommitLane {
     return new Promise((resolve, reject) => this.#add({ kind: "pending", request, resolve, reject }));
   }
 
-  /** Call when another write has changed the source's dedupe memory. */
-  forget(id: DeployedId): void {
-    this.#known.delete(id);
+  /** Performs a write of the source's state between the runs that were given before and those that follow. */
+  inOrder<Made>(sourceId: DeployedId, work: () => Promise<Made>): Promise<Made> {
+    return new Promise((resolve, reject) => {
+      const perform = (): Promise<void> => work().then(resolve, reject);
+      this.#add({ kind: "other", sourceId, perform });
+    });
   }
 
   /** Resolves once everything that was given before is written. */
@@ -129,11 +141,11 @@ export class CommitLane {
         else taken.pending.push(write);
         continue;
       }
-      const { sourceId, fence } = placeOf(write);
-      if (this.#disowned.get(sourceId) === fence) write.reject(disowned(sourceId));
+      const sourceId = sourceOf(write);
+      if (write.kind !== "other" && this.#isDisowned(write)) write.reject(disowned(sourceId));
       else if (this.#underWay.has(sourceId) || count >= MOST_TOGETHER) later.push(write);
       else {
-        this.#placeRun(write, taken);
+        this.#place(write, taken);
         count++;
       }
     }
@@ -141,14 +153,19 @@ export class CommitLane {
     return taken.pending.length + taken.together.size + taken.alone.size === 0 ? undefined : taken;
   }
 
-  /** Once a run of a source is written alone, the later ones follow it. */
-  #placeRun(write: RunWrite, { together, alone }: Taken): void {
-    const { sourceId, fence, id } = placeOf(write);
-    this.#writing.add(id);
+  #isDisowned(write: RunWrite): boolean {
+    const { sourceId, fence } = placeOf(write);
+    return this.#disowned.get(sourceId) === fence;
+  }
+
+  /** Once a write of a source is made alone, the later ones follow it. */
+  #place(write: SourceWrite, { together, alone }: Taken): void {
+    const sourceId = sourceOf(write);
+    if (write.kind !== "other") this.#writing.add(placeOf(write).id);
     const after = alone.get(sourceId);
     const before = together.get(sourceId) ?? [];
     if (after !== undefined) after.push(write);
-    else if (write.kind === "commit" && isSmall(write.run) && this.#known.get(sourceId)?.fence === fence) together.set(sourceId, [...before, write]);
+    else if (write.kind === "commit" && isSmall(write.run) && this.#known.get(sourceId)?.fence === write.run.fence) together.set(sourceId, [...before, write]);
     else {
       together.delete(sourceId);
       alone.set(sourceId, [...before, write]);
@@ -207,7 +224,7 @@ export class CommitLane {
     for (const writes of commits.values()) for (const write of writes) this.#fail(write, error);
   }
 
-  #startAlone(sourceId: DeployedId, writes: readonly RunWrite[]): void {
+  #startAlone(sourceId: DeployedId, writes: readonly SourceWrite[]): void {
     const end = (): void => {
       this.#underWay.delete(sourceId);
       this.#goOn();
@@ -215,11 +232,16 @@ export class CommitLane {
     this.#underWay.set(sourceId, this.#writeAlone(writes).finally(end));
   }
 
-  async #writeAlone(writes: readonly RunWrite[]): Promise<void> {
+  async #writeAlone(writes: readonly SourceWrite[]): Promise<void> {
     for (const write of writes) {
-      const { sourceId, fence, id } = placeOf(write);
+      if (write.kind === "other") {
+        this.#known.delete(write.sourceId);
+        await write.perform();
+        continue;
+      }
+      const { sourceId, id } = placeOf(write);
       try {
-        if (this.#disowned.get(sourceId) === fence) throw disowned(sourceId);
+        if (this.#isDisowned(write)) throw disowned(sourceId);
         const logChunk = await this.#nextChunk(write.kind === "commit" ? write.run : write.addendum);
         const written = await this.#db.transaction((sql) =>
           write.kind === "commit" ? writeCommit(sql, write.run, logChunk) : writeAddendum(sql, write.addendum, logChunk),
@@ -275,6 +297,10 @@ export class CommitLane {
     }
     return this.#chunk.next++;
   }
+}
+
+function sourceOf(write: SourceWrite): DeployedId {
+  return write.kind === "other" ? write.sourceId : placeOf(write).sourceId;
 }
 
 function placeOf(write: RunWrite): { sourceId: DeployedId; fence: number; id: InvocationId; at: number } {
