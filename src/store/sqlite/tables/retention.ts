@@ -91,7 +91,8 @@ export function retentionWrites(db: Database): RetentionWrites {
       return dropDeliveries.run(id, now - maxAgeMs, id, maxInvocations, STEP).changes;
     },
     shrink() {
-      if (Number(db.pragma("freelist_count")) > 0) db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
+      // SQLite frees a page for each row that is read, and `db.pragma` reads only the first.
+      if (Number(db.pragma("freelist_count")) > 0) db.exec(`pragma incremental_vacuum(${VACUUM_PAGES})`);
       return Number(db.pragma("freelist_count"));
     },
   };
