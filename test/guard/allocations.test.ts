@@ -13,7 +13,8 @@ import { readToHost } from "${SRC}/sandbox/channel/read-message.ts";
 import { runText } from "${SRC}/sandbox/channel/protocol.ts";
 import { commitRun } from "${SRC}/engine/runs/commits/commit-run.ts";
 import { EventFeed } from "${SRC}/engine/runs/commits/event-feed.ts";
-import { StoredCommit, runMessage } from "${SRC}/store/sqlite/rows/run-message.ts";
+import { runMessage } from "${SRC}/store/sqlite/rows/run-message.ts";
+import { StoredCommit } from "${SRC}/store/rows/stored-commit.ts";
 
 const BODY = JSON.stringify({ text: "x".repeat(1000) });
 const trigger = { kind: "http", method: "POST", path: "/", query: "", url: "http://127.0.0.1:1/key/", headers: { host: "127.0.0.1:1", "content-type": "application/json" }, clientIp: "127.0.0.1", body: BODY, encoding: "utf8" };
