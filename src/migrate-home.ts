@@ -163,6 +163,6 @@ function postgresSettings(url: string, { passwordFile, signal }: { passwordFile:
     signal,
     onUnreadable: () => {},
     onMigration: () => {},
-    identity: IDENTITY,
+    identity: undefined,
   };
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -152,12 +153,17 @@ describe("a connection that breaks", () => {
     const { store, proxy, fence } = await behindProxy();
     proxy.cutAnswerTo("inv_1");
     await expect(store.commit(run(fence, "dc_a", "inv_1", { events: [{ payload: "1", channel: "" }] }))).rejects.toMatchObject({ code: "PD_IN_DOUBT" });
-    expect((await store.committed("inv_1"))?.events).toMatchObject([{ payload: "1", seq: 1 }]);
-    // What came after under the same fence may build on what is not stored.
+    // What comes under the same fence may build on what is not stored.
     await expect(store.commit(run(fence, "dc_a", "inv_2"))).rejects.toMatchObject({ code: "PD_NOT_STORED" });
+    expect((await store.committed("inv_1"))?.events).toMatchObject([{ payload: "1", seq: 1 }]);
     const { fence: next } = await store.open("dc_a");
     await store.commit(run(next, "dc_a", "inv_2"));
-    expect((await store.listInvocations("dc_a", { limit: 9 })).map(({ id }) => id)).toEqual(["inv_2", "inv_1", "inv_0"]);
+    // When nothing was refused meanwhile, the owner goes on.
+    proxy.cutAnswerTo("inv_3");
+    await expect(store.commit(run(next, "dc_a", "inv_3"))).rejects.toMatchObject({ code: "PD_IN_DOUBT" });
+    expect(await store.committed("inv_3")).toBeDefined();
+    await store.commit(run(next, "dc_a", "inv_4"));
+    expect((await store.listInvocations("dc_a", { limit: 9 })).map(({ id }) => id)).toEqual(["inv_4", "inv_3", "inv_2", "inv_1", "inv_0"]);
   });
 
   it("while a transaction commits is no matter: its end is looked up by its number", async () => {
@@ -284,8 +290,10 @@ describe("a database", () => {
   it("has an address that begins with postgres, and a password that may come from a file", async () => {
     const file = join(await temporaryFolder(), "password");
     writeFileSync(file, "s3cret\n");
-    expect(clientConfigOf("postgres://u@h/d", file)).toEqual({ connectionString: "postgres://u@h/d", password: "s3cret" });
-    expect(clientConfigOf("postgresql://u@h/d", "")).toEqual({ connectionString: "postgresql://u@h/d" });
+    // In the URL, they would come before what the program sets.
+    expect(new pg.Client(clientConfigOf("postgres://u@h:5/d", file))).toMatchObject({ user: "u", host: "h", port: 5, database: "d", password: "s3cret" });
+    expect(clientConfigOf("postgresql://u:p@h/d?sslmode=disable", "")).toMatchObject({ user: "u", host: "h", database: "d", password: "p", ssl: false });
+    expect(clientConfigOf("postgres://u@h/d", "")).not.toHaveProperty("connectionString");
     expect(() => clientConfigOf("mysql://u:hidden@h/d", "")).toThrow(
       expect.objectContaining({ code: "PD_BAD_INPUT", message: expect.not.stringContaining("hidden") }),
     );
@@ -308,5 +316,58 @@ describe("writes of a source that wait at the same time", () => {
       await Promise.all([set(`inv_${round}b`, "1"), store.swap(source("dc_a", "sc_a"), component("sc_a"), { timers: [], carried }), set(`inv_${round}c`, "4")]);
       expect([await store.readState("dc_a"), await store.readCache("dc_a")]).toEqual([{ k: "4" }, { unique: ["carried", "4"] }]);
     }
+  });
+});
+
+describe("a key of 9,000 characters", () => {
+  it("is stored as any other, by a source, an action and a data store", async () => {
+    const store = await openPostgresAt(await newDatabase(server()));
+    const fence = await deployed(store);
+    // Text that repeats itself would be compressed.
+    const key = randomBytes(4500).toString("hex");
+    for (const [n, value] of ["1", "2"].entries()) await store.commit(run(fence, "dc_a", `inv_${n}`, { stateChanges: { [key]: value } }));
+    await store.writeActionState("act", { [key]: "1" });
+    await store.createDataStore("d", now);
+    for (const value of [1, 2]) await store.setDataStoreValue("d", key, { value, now });
+    expect([await store.readState("dc_a"), await store.readActionState("act"), await store.listDataStoreValues("d", now)]).toEqual([
+      { [key]: "2" },
+      { [key]: "1" },
+      [[key, 2]],
+    ]);
+    await store.commit(run(fence, "dc_a", "inv_9", { stateChanges: { [key]: null } }));
+    expect(await store.readState("dc_a")).toEqual({});
+  });
+});
+
+describe("a source that another transaction has locked", () => {
+  it("delays no other source", async () => {
+    const config = await newDatabase(server());
+    const store = await openPostgresAt(config);
+    const fences = { a: await deployed(store), b: await deployed(store, "dc_b") };
+    await store.commit(run(fences.a, "dc_a", "inv_a"));
+    await store.commit(run(fences.b, "dc_b", "inv_b"));
+    const other = new pg.Client(config);
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query("begin");
+    await other.query("select 1 from source_progress where source_id = 'dc_a' for update");
+    const waits = store.commit(run(fences.a, "dc_a", "inv_a2"));
+    await store.commit(run(fences.b, "dc_b", "inv_b2"));
+    await other.query("commit");
+    await waits;
+    expect([(await store.getInvocation("inv_a2"))?.id, (await store.getInvocation("inv_b2"))?.id]).toEqual(["inv_a2", "inv_b2"]);
+  });
+});
+
+describe("writes of a data store that are given at once", () => {
+  it("keep their order", async () => {
+    const store = await openPostgresAt(await newDatabase(server()));
+    await store.createDataStore("d", now);
+    await Promise.all([
+      ...Array.from({ length: 60 }, (_, value) => store.setDataStoreValue("d", "k", { value, now })),
+      store.clearDataStore("d"),
+      store.setDataStoreValue("d", "k", { value: "last", now }),
+    ]);
+    expect(await store.listDataStoreValues("d", now)).toEqual([["k", "last"]]);
   });
 });

@@ -6,6 +6,7 @@ import type { Clock } from "../../../ports/clock.ts";
 /** An ended server's connection may stay open for a moment. */
 const PATIENCE_MS = 10_000;
 const RETRY_MS = 250;
+const END_OWN = "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted and pid = $1";
 const LOCK = "select pg_try_advisory_lock(hashtextextended('headwater server ' || current_schema(), 0)) as is_held, pg_backend_pid() as pid";
 
 interface Settings {
@@ -20,6 +21,8 @@ interface Settings {
 export class SoleServer {
   readonly #settings: Settings;
   #client: pg.Client | undefined;
+  /** Of the last session that had the lock. */
+  #pid: number | undefined;
   #isClosed = false;
 
   /** Throws PD_DATABASE_IN_USE, PD_DATABASE_UNUSABLE. */
@@ -53,6 +56,8 @@ export class SoleServer {
     client.on("error", () => {});
     try {
       await client.connect();
+      // PostgreSQL may not know yet that the connection of this server's earlier session is gone.
+      if (this.#pid !== undefined) await client.query(END_OWN, [this.#pid]);
       const { rows } = await client.query<{ is_held: boolean; pid: number }>(LOCK);
       const [found] = rows;
       if (found !== undefined && Reflect.get(client, "processID") !== found.pid) throw pooled();
@@ -66,20 +71,26 @@ export class SoleServer {
       throw new PdError("PD_DATABASE_UNUSABLE", `Cannot lock the PostgreSQL database: ${messageOf(error)}`, { cause: error });
     }
     this.#client = client;
+    this.#pid = Number(Reflect.get(client, "processID"));
     client.once("end", () => void this.#lockAgain());
     return true;
   }
 
   async #lockAgain(): Promise<void> {
     const { clock, signal, onTakenOver } = this.#settings;
+    let until = clock.now() + PATIENCE_MS;
     while (!this.#isClosed && !signal.aborted) {
       try {
-        if (!(await this.#lock())) onTakenOver();
-        return;
+        if (await this.#lock()) {
+          if (this.#isClosed) await this.close();
+          return;
+        }
+        if (clock.now() >= until) return onTakenOver();
       } catch {
-        // PostgreSQL restarts, or the network is cut. Nothing is written meanwhile.
-        await clock.sleepUntil(clock.now() + RETRY_MS, signal);
+        // PostgreSQL restarts, or the network is cut.
+        until = clock.now() + PATIENCE_MS;
       }
+      await clock.sleepUntil(clock.now() + RETRY_MS, signal);
     }
   }
 }

@@ -1,7 +1,7 @@
 -- Text whose order matters is compared by bytes (collate "C"), as in SQLite. Times are epoch ms. JSON is kept as text,
 -- because jsonb refuses \u0000 and forgets the order of members.
 create table identity (
-  user_id      text not null,
+  user_id      text collate "C" not null,
   workspace_id text not null
 );
 
@@ -62,7 +62,7 @@ create index source_versions_by_component on source_versions (component_id);
 -- What the steps of a workflow's code run on.
 create table step_components (
   workflow_component_id text collate "C" not null references saved_components (id) on delete cascade,
-  namespace             text not null,
+  namespace             text collate "C" not null,
   component_id          text collate "C" not null references saved_components (id),
   primary key (workflow_component_id, namespace)
 );
@@ -82,17 +82,18 @@ create table source_progress (
 create table state (
   source_id text collate "C" not null,
   key       text collate "C" not null,
-  value     text not null,                      -- JSON
-  primary key (source_id, key)
+  value     text not null                       -- JSON
 ) with (fillfactor = 80);
+-- By hash, because a key may be longer than an index takes.
+create unique index state_by_key on state (source_id, md5(key));
 
 -- $.service.db of actions: by their key, or by the hash of code that has none.
 create table action_state (
   action text collate "C" not null,
   key    text collate "C" not null,
-  value  text not null,                         -- JSON
-  primary key (action, key)
+  value  text not null                          -- JSON
 );
+create unique index action_state_by_key on action_state (action, md5(key));
 
 create table events (
   source_id     text collate "C" not null,
@@ -218,9 +219,9 @@ create table subscriptions (
   emitter_key text not null,
   listener_id text not null,
   channel     text not null,
-  created_at  bigint not null,
-  unique (emitter_id, listener_id, channel)
+  created_at  bigint not null
 );
+create unique index subscriptions_once on subscriptions (emitter_id, listener_id, md5(channel));
 create index subscriptions_by_emitter on subscriptions (emitter_key);
 create index subscriptions_by_listener on subscriptions (listener_id);
 
@@ -286,14 +287,14 @@ create table data_store_values (
   store      text collate "C" not null references data_stores (name) on delete cascade,
   key        text collate "C" not null,
   value      text not null,                     -- JSON
-  expires_at bigint,                            -- null: it stays
-  primary key (store, key)
+  expires_at bigint                             -- null: it stays
 );
+create unique index data_store_values_by_key on data_store_values (store, md5(key));
 create index data_store_values_expiring on data_store_values (store, expires_at) where expires_at is not null;
 
 -- Where components are found by key, in the order of `position`.
 create table registries (
-  name     text primary key,
+  name     text collate "C" primary key,
   kind     text not null check (kind in ('folder', 'npm', 'git', 'tarball')),
   location text not null,
   position bigint not null
@@ -303,7 +304,7 @@ insert into registries (name, kind, location, position) values ('pipedream', 'np
 
 -- Credentials for apps.
 create table accounts (
-  id          text primary key,
+  id          text collate "C" primary key,
   app         text collate "C" not null,
   name        text collate "C" not null,
   credentials text not null,                    -- JSON

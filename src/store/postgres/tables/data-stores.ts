@@ -9,7 +9,7 @@ const LIST = `select name, created_at, (select count(*) from data_store_values w
 /** Also deletes expired values, except the one that is replaced: a statement changes a row only once. */
 const SET = `with expired as (delete from data_store_values where store = $1 and expires_at <= $5 and key <> $2)
   insert into data_store_values (store, key, value, expires_at) select name, $2, $3, $4 from data_stores where name = $1
-  on conflict (store, key) do update set value = excluded.value, expires_at = excluded.expires_at`;
+  on conflict (store, md5(key)) do update set value = excluded.value, expires_at = excluded.expires_at`;
 
 export function dataStoreTable(db: Database): DataStoreStore {
   return {

@@ -43,9 +43,9 @@ export function eventTable(db: Database): EventStore {
   const lastSeq = (sourceId: string): Promise<number> => numberIn("last_seq", "select last_seq from source_progress where source_id = $1", sourceId);
   return {
     listEvents: async (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
-      (await db.all(LIST, sourceId, beforeSeq, afterSeq, channel ?? null, limit)).map(eventOfRow),
+      (await db.all(LIST, sourceId, numberOf(beforeSeq), numberOf(afterSeq), channel ?? null, limit)).map(eventOfRow),
     listEventsSince: async (sourceId, afterSeq, limit) =>
-      (await db.all("select * from events where source_id = $1 and seq > $2 order by seq limit $3", sourceId, afterSeq, limit)).map(eventOfRow),
+      (await db.all("select * from events where source_id = $1 and seq > $2 order by seq limit $3", sourceId, numberOf(afterSeq), limit)).map(eventOfRow),
     listEventsOf: async ({ sourceId, invocationId, since }, limit) =>
       (await db.all(LIST_OF, sourceId, await firstSince(sourceId, since), invocationId, limit)).map(eventOfRow),
     lastSeq,
@@ -73,4 +73,9 @@ export function eventTable(db: Database): EventStore {
       return count;
     },
   };
+}
+
+/** Ids of events come from clients, and PostgreSQL refuses larger numbers. */
+function numberOf(seq: number): number {
+  return Math.min(seq, Number.MAX_SAFE_INTEGER);
 }

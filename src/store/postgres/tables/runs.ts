@@ -4,6 +4,7 @@ import type { Invocation, StateChanges } from "../../../domain/run/invocation.ts
 import type { RunStore } from "../../../ports/stores/run-store.ts";
 import type { ReadRows } from "../../rows/readable-rows.ts";
 import { type Row, endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, pendingRequestOf } from "../../rows/rows.ts";
+import { inDoubt } from "../connection/errors.ts";
 import type { Connections, Sql } from "../connection/sql.ts";
 
 const LIST_INVOCATIONS = `select * from invocations
@@ -36,7 +37,7 @@ export async function writeChanges(sql: Sql, { table, owner }: StatePlace, chang
   if (cleared.length > 0) await sql.run(`delete from ${table} where ${column} = $1 and key = any ($2::text[])`, owner, cleared);
   if (set.length === 0) return;
   const write = `insert into ${table} (${column}, key, value) select $1, * from unnest($2::text[], $3::text[])
-    on conflict (${column}, key) do update set value = excluded.value`;
+    on conflict (${column}, md5(key)) do update set value = excluded.value`;
   const [keys, values] = [set.map(({ key }) => key), set.map(({ value }) => value)];
   await sql.run(write, owner, keys, values);
 }
@@ -64,11 +65,15 @@ export function runTables(db: Connections, readRows: ReadRows): RunTables {
     writeActionState: (action, changes) => db.transaction((sql) => writeChanges(sql, { table: "action_state", owner: action }, changes)),
     async committed(id) {
       await db.settleDoubts();
-      const found = await db.first("select source_id from invocations where id = $1", id);
-      if (found === undefined) return undefined;
-      const sourceId = String(found["source_id"]);
-      const events = await db.all("select * from events where source_id = $1 and invocation_id = $2 and again_of is null order by seq", sourceId, id);
-      return { events: events.map(eventOfRow), listeners: (await db.all(LISTENERS_OF, sourceId)).map(listenerOf) };
+      try {
+        const found = await db.first("select source_id from invocations where id = $1", id);
+        if (found === undefined) return undefined;
+        const sourceId = String(found["source_id"]);
+        const events = await db.all("select * from events where source_id = $1 and invocation_id = $2 and again_of is null order by seq", sourceId, id);
+        return { events: events.map(eventOfRow), listeners: (await db.all(LISTENERS_OF, sourceId)).map(listenerOf) };
+      } catch (error) {
+        throw inDoubt(error);
+      }
     },
     listPending: async (of) =>
       readRows(

@@ -2,9 +2,10 @@ import { PdError } from "../../../domain/errors.ts";
 import type { DeployedId, InvocationId } from "../../../domain/ids.ts";
 import type { Addendum, Committed, PendingRequest, RunCommit, RunStore } from "../../../ports/stores/run-store.ts";
 import { StoredCommit } from "../../rows/stored-commit.ts";
-import { takenConstraint } from "../connection/errors.ts";
+import { isInDoubt, takenConstraint } from "../connection/errors.ts";
 import type { Database } from "../connection/sql.ts";
 import { type SourceRuns, isSmall, writeTogether } from "./commit-statement.ts";
+import { DisownedFences } from "./disowned-fences.ts";
 import { storePending } from "./pending.ts";
 import { type Progress, type Written, endOf, writeAddendum, writeCommit } from "./whole-run.ts";
 
@@ -63,14 +64,12 @@ export class CommitLane {
   readonly #db: Database;
   readonly #committed: RunStore["committed"];
   readonly #known = new Map<DeployedId, Progress>();
-  /**
-   * After a failed commit, the host still remembers dedupe ids and values that are not stored. Commits that it sent
-   * before it learned of the failure must not store them.
-   */
-  readonly #disowned = new Map<DeployedId, number>();
+  readonly #disowned = new DisownedFences();
   /** Of sources whose runs are written alone. */
   readonly #underWay = new Map<DeployedId, Promise<void>>();
   readonly #writing = new Set<InvocationId>();
+  /** Given, and not answered yet. */
+  readonly #open = new Set<Promise<unknown>>();
   #waiting: AnyWrite[] = [];
   #turn: Promise<void> | undefined;
   #chunk = { next: 0, end: 0 };
@@ -81,11 +80,11 @@ export class CommitLane {
   }
 
   commit(run: RunCommit): Promise<Committed> {
-    return new Promise((resolve, reject) => this.#add({ kind: "commit", run, resolve, reject }));
+    return this.#given(new Promise((resolve, reject) => this.#add({ kind: "commit", run, resolve, reject })));
   }
 
   append(addendum: Addendum): Promise<Committed> {
-    return new Promise((resolve, reject) => this.#add({ kind: "append", addendum, resolve, reject }));
+    return this.#given(new Promise((resolve, reject) => this.#add({ kind: "append", addendum, resolve, reject })));
   }
 
   storePending(request: PendingRequest): Promise<void> {
@@ -94,15 +93,30 @@ export class CommitLane {
 
   /** Performs a write of the source's state between the runs that were given before and those that follow. */
   inOrder<Made>(sourceId: DeployedId, work: () => Promise<Made>): Promise<Made> {
-    return new Promise((resolve, reject) => {
+    const made = new Promise<Made>((resolve, reject) => {
       const perform = (): Promise<void> => work().then(resolve, reject);
       this.#add({ kind: "other", sourceId, perform });
     });
+    return this.#given(made);
   }
 
-  /** Resolves once everything that was given before is written. */
+  /** As the port's. A fence is good again when nothing of it was lost. */
+  async committed(id: InvocationId): Promise<Committed | undefined> {
+    const found = await this.#committed(id);
+    this.#disowned.settle(id, found !== undefined);
+    return found;
+  }
+
+  /** Resolves once everything that was given before is written, or has failed. */
   async settled(): Promise<void> {
-    while (this.#turn !== undefined || this.#underWay.size > 0) await Promise.all([this.#turn, ...this.#underWay.values()]);
+    await Promise.allSettled(this.#open);
+  }
+
+  #given<Made>(write: Promise<Made>): Promise<Made> {
+    const end = (): void => void this.#open.delete(write);
+    this.#open.add(write);
+    void write.then(end, end);
+    return write;
   }
 
   #add(write: AnyWrite): void {
@@ -155,7 +169,7 @@ export class CommitLane {
 
   #isDisowned(write: RunWrite): boolean {
     const { sourceId, fence } = placeOf(write);
-    return this.#disowned.get(sourceId) === fence;
+    return this.#disowned.refuses(sourceId, fence);
   }
 
   /** Once a write of a source is made alone, the later ones follow it. */
@@ -195,7 +209,7 @@ export class CommitLane {
     try {
       written = await writeTogether(this.#db, await this.#sourcesOf(commits));
     } catch (error) {
-      if (error instanceof PdError && error.code === "PD_IN_DOUBT") return this.#failAll(commits, error);
+      if (isInDoubt(error)) return this.#failAll(commits, error);
       // One run that cannot be stored keeps the others out, so each is tried alone.
     }
     for (const [sourceId, writes] of commits) {
@@ -282,7 +296,7 @@ export class CommitLane {
   #fail(write: RunWrite, error: unknown): void {
     const { sourceId, fence, id } = placeOf(write);
     this.#known.delete(sourceId);
-    if (fence > (this.#disowned.get(sourceId) ?? -1)) this.#disowned.set(sourceId, fence);
+    this.#disowned.add({ sourceId, fence, id, isInDoubt: isInDoubt(error) });
     this.#writing.delete(id);
     write.reject(error);
   }

@@ -1,6 +1,6 @@
 /**
  * Writes all small runs that wait in one statement. Nothing of a source is written unless its fence, its last number
- * and its listeners are what this server knows.
+ * and its listeners are what this server knows, and no other transaction has the source.
  */
 import { type DedupeCache, remember } from "../../../domain/event/dedupe.ts";
 import type { NewEvent } from "../../../domain/event/event.ts";
@@ -83,7 +83,7 @@ const STATEMENT = `with
     select told.* from ${told("source")} where told.version = (select version from listeners_version)),
   owned as materialized (
     select p.source_id from source_progress p join told_sources t on t.source_id = p.source_id
-    where p.fence = t.fence and p.last_seq = t.base order by p.source_id for no key update of p),
+    where p.fence = t.fence and p.last_seq = t.base order by p.source_id for no key update of p skip locked),
   advanced as (
     update source_progress p set last_seq = t.last_seq, cache = coalesce(t.cache, p.cache)
     from told_sources t join owned o on o.source_id = t.source_id
@@ -91,7 +91,7 @@ const STATEMENT = `with
   invocations_written as (${insertTold("invocations", "invocation")}),
   events_written as (${insertTold("events", "event")}),
   logs_written as (${insertTold("log_chunks", "log")}),
-  state_set as (${insertTold("state", "set")} on conflict (source_id, key) do update set value = excluded.value),
+  state_set as (${insertTold("state", "set")} on conflict (source_id, md5(key)) do update set value = excluded.value),
   state_cleared as (
     delete from state s using ${told("cleared")}, owned o
     where o.source_id = told.source_id and s.source_id = told.source_id and s.key = told.key),

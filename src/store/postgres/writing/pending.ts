@@ -27,3 +27,8 @@ export async function storePending(db: Pick<Database, "runAgain">, requests: rea
 function sourceGone(id: DeployedId): PdError {
   return new PdError("PD_NOT_STORED", `Cannot store a request of ${id}: the source was deleted`, { fix: "Send it to an existing source" });
 }
+
+/** A repeated first attempt may arrive after the commit. */
+export async function dropDonePending(db: Pick<Database, "runAgain">): Promise<void> {
+  await db.runAgain("delete from pending_requests r using invocations i where i.id = r.id");
+}
