@@ -5,27 +5,9 @@ export interface Fault {
   readonly put: string;
   /** Rules that the fault can break. */
   readonly breaks: RegExp;
-  /** The default is SQLite. */
-  readonly store?: "postgres" | "sqlite";
 }
 
 export const FAULTS: readonly Fault[] = [
-  {
-    name: "a commit on PostgreSQL that is in doubt counts as not stored",
-    file: "src/store/postgres/tables/runs.ts",
-    find: 'const found = await db.first("select source_id from invocations where id = $1", id);',
-    put: 'const found = await db.first("select source_id from invocations where id = $1 and false", id);',
-    breaks: /has run once|never given twice|one step|more than once/,
-    store: "postgres",
-  },
-  {
-    name: "a commit on PostgreSQL does not look at the fence",
-    file: "src/store/postgres/writing/whole-run.ts",
-    find: 'if (found === undefined || found["fence"] !== fence)',
-    put: "if (found === undefined || fence < 0)",
-    breaks: /has run once|never given twice|one step|never go back/,
-    store: "postgres",
-  },
   {
     name: "an update lets old code write over what new code has stored",
     file: "src/engine/runs/source/live-state.ts",

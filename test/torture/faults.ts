@@ -21,7 +21,7 @@ for (const fault of chosen) {
 say(`${chosen.length - missed} passed, ${missed} failed`);
 process.exit(missed === 0 ? 0 : 1);
 
-function broken({ name, file, find, put, breaks, store = "sqlite" }: Fault): { readonly found: readonly string[]; readonly tries: number } {
+function broken({ name, file, find, put, breaks }: Fault): { readonly found: readonly string[]; readonly tries: number } {
   const copy = mkdtempSync(join(tmpdir(), "headwater-fault-"));
   try {
     for (const part of ["src", "scripts", "bin", "templates", "package.json"]) cpSync(join(source, part), join(copy, part), { recursive: true });
@@ -35,7 +35,7 @@ function broken({ name, file, find, put, breaks, store = "sqlite" }: Fault): { r
     run(["scripts/build.mjs"], copy);
     // Some faults need a kill at the right moment, so each attempt is longer.
     for (let tries = 1; ; tries++) {
-      const words = ["--program", copy, "--store", store, "--minutes", String(Number(values.minutes) * tries), "--seed", String(Number(values.seed) + tries)];
+      const words = ["--program", copy, "--minutes", String(Number(values.minutes) * tries), "--seed", String(Number(values.seed) + tries)];
       const lines = run(["scripts/run.mjs", "test/torture/main.ts", ...words], source).split("\n");
       const found = lines.filter((line) => line.startsWith("BROKEN: "));
       if (tries === MOST_TRIES || found.some((line) => breaks.test(line))) return { found, tries };
