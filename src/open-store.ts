@@ -74,7 +74,7 @@ async function openSqlite({ home, log, signal }: StoreOpening): Promise<OpenedSt
 async function openPostgres({ settings: { databaseUrl, databasePasswordFile }, home, log, signal }: StoreOpening): Promise<OpenedStore> {
   if (existsSync(join(home, "headwater.db")))
     throw new PdError("PD_CONFLICT", `Cannot use PostgreSQL: the home ${home} has a SQLite database, whose sources would be missing`, {
-      fix: "Use another --home, or move headwater.db away",
+      fix: "Copy its data with pd migrate --to <url>, or use another --home",
     });
   const [{ openPostgresServer }, { clientConfigOf }] = await Promise.all([
     import("./store/postgres/postgres-store.ts"),

@@ -297,6 +297,8 @@ describe("a database", () => {
     expect(() => clientConfigOf("mysql://u:hidden@h/d", "")).toThrow(
       expect.objectContaining({ code: "PD_BAD_INPUT", message: expect.not.stringContaining("hidden") }),
     );
+    for (const url of ["postgres://u:hidden@h:x/d", "postgres://u:hidden@[::/d", "postgres://u:hidden@h/d?sslrootcert=/none.pem"])
+      expect(() => clientConfigOf(url, "")).toThrow(expect.objectContaining({ code: "PD_BAD_INPUT", message: expect.not.stringContaining("hidden") }));
     expect(() => clientConfigOf("postgres://", `${file}.none`)).toThrow(
       expect.objectContaining({ code: "PD_BAD_INPUT", message: expect.stringContaining(".none") }),
     );

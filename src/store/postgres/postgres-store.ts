@@ -138,8 +138,8 @@ function storeOn(db: Connections, { onUnreadable }: Pick<PostgresSettings, "onUn
       await Promise.all([lane.settled(), db.settled()]);
       return 0;
     },
-    async copyTo(target) {
-      throw new PdError("PD_BAD_INPUT", `Cannot copy the database to ${target}: it is on PostgreSQL`, { fix: "Back it up with pg_dump" });
+    async copyTo() {
+      throw new PdError("PD_BAD_INPUT", "Cannot back up the data here: it is on PostgreSQL", { fix: "Back it up with pg_dump" });
     },
     async close() {
       await lane.settled();

@@ -1,9 +1,9 @@
 /** Writes one run in a transaction of its own: any run, of any size. */
-import { type DedupeCache, type DedupeChange, remember } from "../../../domain/event/dedupe.ts";
-import type { NewEvent, NewEvents, NewPostponedEvent } from "../../../domain/event/event.ts";
+import { type DedupeCache, remember } from "../../../domain/event/dedupe.ts";
+import type { NewEvent, NewEvents } from "../../../domain/event/event.ts";
 import { PdError } from "../../../domain/errors.ts";
-import type { DeployedId, InvocationId, ListenerId } from "../../../domain/ids.ts";
-import { type Invocation, type LogLine, type StateChanges, isFailed } from "../../../domain/run/invocation.ts";
+import type { ListenerId } from "../../../domain/ids.ts";
+import { type Invocation, isFailed } from "../../../domain/run/invocation.ts";
 import type { Published } from "../../../domain/delivery/message.ts";
 import type { Addendum, RunCommit } from "../../../ports/stores/run-store.ts";
 import { invocationOf, json } from "../../rows/rows.ts";
@@ -32,17 +32,7 @@ export interface Written {
 }
 
 /** What a commit and an addendum have in common. */
-interface Told {
-  readonly fence: number;
-  readonly sourceId: DeployedId;
-  readonly invocationId: InvocationId;
-  readonly at: number;
-  readonly events: NewEvents;
-  readonly postponed?: readonly NewPostponedEvent[] | undefined;
-  readonly stateChanges: StateChanges;
-  readonly learned?: DedupeChange | undefined;
-  readonly logs: readonly LogLine[];
-}
+type Told = Omit<Addendum, "dropped" | "outcome">;
 
 const LOCK = `select fence, last_seq, cache, (select version from listeners_version) as version
   from source_progress where source_id = $1 for no key update`;
