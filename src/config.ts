@@ -10,6 +10,8 @@ export interface Settings {
   /** PostgreSQL. Empty for SQLite in the home. */
   readonly databaseUrl: string;
   readonly databasePasswordFile: string;
+  /** Makes the server a node of a cluster: where other nodes reach it. Empty for a server that is alone. */
+  readonly advertise: string;
   readonly host: string;
   readonly port: number;
   readonly endpointPort: number;
@@ -82,6 +84,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     value: "<file>",
     default: "",
     help: "File with the password of the PostgreSQL database",
+  },
+  advertise: {
+    flag: "advertise",
+    variable: "PD_ADVERTISE",
+    value: "<host>",
+    default: "",
+    help: "Be a node of a cluster on this PostgreSQL database: the host name or address at which the other nodes reach this one",
   },
   host: { flag: "host", variable: "PD_HOST", value: "<address>", default: "127.0.0.1", help: "Address to listen on" },
   port: { flag: "port", variable: "PD_PORT", value: "<port>", default: "4141", help: "Port of the API (0: any free one)" },
@@ -231,6 +240,7 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
     home: homeFolder(given("home").text, environment),
     databaseUrl: given("databaseUrl").text,
     databasePasswordFile: given("databasePasswordFile").text,
+    advertise: hostOf(given("advertise")),
     host: given("host").text,
     port: portOf(given("port")),
     endpointPort: portOf(given("endpointPort")),
@@ -281,6 +291,13 @@ function portOf(given: Given): number {
   const value = numberOf(given, 0);
   if (!Number.isInteger(value) || value > 65_535) throw badSetting(given, "a port from 0 to 65535");
   return value;
+}
+
+function hostOf(given: Given): string {
+  const { text } = given;
+  const url = `http://${text.includes(":") ? `[${text}]` : text}/`;
+  if (text !== "" && (!URL.canParse(url) || new URL(url).href !== url.toLowerCase())) throw badSetting(given, "a host name or an IP address, without a port");
+  return text;
 }
 
 function choiceOf<Choice extends string>(given: Given, choices: readonly Choice[]): Choice {

@@ -7,6 +7,7 @@ import { PdError, codeOf } from "./domain/errors.ts";
 import type { Log } from "./ports/log.ts";
 import type { StoreFacts } from "./ports/store-facts.ts";
 import type { Store } from "./ports/stores/store.ts";
+import type { Leadership } from "./store/postgres/cluster/leadership.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
 import { readIfThere } from "./system/home/whole-files.ts";
@@ -71,25 +72,33 @@ async function openSqlite({ home, log, signal }: StoreOpening): Promise<OpenedSt
   return { store, facts };
 }
 
-async function openPostgres({ settings: { databaseUrl, databasePasswordFile }, home, log, signal }: StoreOpening): Promise<OpenedStore> {
+async function openPostgres(opening: StoreOpening): Promise<OpenedStore> {
+  const { openPostgresServer } = await import("./store/postgres/postgres-store.ts");
+  return openPostgresServer(await postgresSettings(opening, "this server writes nothing more and should be stopped"));
+}
+
+/** Of a node of a cluster. Throws as `openStore`. */
+export async function openAsLeader(leadership: Leadership, opening: StoreOpening): Promise<OpenedStore> {
+  const { openPostgresAsLeader } = await import("./store/postgres/postgres-store.ts");
+  return openPostgresAsLeader(leadership, await postgresSettings(opening, "this node ends its work"));
+}
+
+async function postgresSettings({ settings: { databaseUrl, databasePasswordFile }, home, log, signal }: StoreOpening, whatFollows: string) {
   if (existsSync(join(home, "headwater.db")))
     throw new PdError("PD_CONFLICT", `Cannot use PostgreSQL: the home ${home} has a SQLite database, whose sources would be missing`, {
       fix: "Copy its data with pd migrate --to <url>, or use another --home",
     });
-  const [{ openPostgresServer }, { clientConfigOf }] = await Promise.all([
-    import("./store/postgres/postgres-store.ts"),
-    import("./store/postgres/connection/address.ts"),
-  ]);
-  return openPostgresServer({
+  const { clientConfigOf } = await import("./store/postgres/connection/address.ts");
+  return {
     config: clientConfigOf(databaseUrl, databasePasswordFile),
     migrations: programFile("postgres-migrations"),
     clock: systemClock,
     signal,
     onUnreadable: unreadable(log),
     onMigration: migrating(log),
-    onTakenOver: () => log.error("another server has taken over the database: this one writes nothing more and should be stopped"),
+    onTakenOver: (reason: string) => log.error(`lost the database: ${whatFollows}`, { reason }),
     identity: newIdentity(),
-  });
+  };
 }
 
 function unreadable(log: Log): (problem: string) => void {

@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
 import type { Engine } from "./engine/engine.ts";
+import type { Cluster } from "./ports/cluster.ts";
 import type { Log } from "./ports/log.ts";
 import type { StoreFacts } from "./ports/store-facts.ts";
 import type { Store } from "./ports/stores/store.ts";
@@ -20,6 +21,7 @@ interface ApiParts {
   readonly version: string;
   readonly record: () => ServerRecord;
   readonly facts: ServerFacts;
+  readonly cluster: Cluster;
   readonly metrics: Metrics;
   readonly store: Store & Resealing;
   readonly storeFacts: StoreFacts;

@@ -2,6 +2,7 @@ import { accounts } from "./accounts.ts";
 import { actions } from "./components.ts";
 import { apps } from "./apps.ts";
 import type { CALLS } from "./calls.ts";
+import { cluster } from "./cluster.ts";
 import { components } from "./components.ts";
 import { dataStores } from "./data-stores.ts";
 import { deliveries } from "./deliveries.ts";
@@ -37,6 +38,7 @@ export const api = {
   apps,
   keys,
   page,
+  cluster,
   server,
 } satisfies Declared;
 

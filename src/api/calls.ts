@@ -138,6 +138,10 @@ export const CALLS = {
     redeem: "POST /v1/page/tickets/redeem",
     session: "GET /v1/page/session",
   },
+  cluster: {
+    nodes: "GET /v1/cluster/nodes",
+    drain: "PUT /v1/cluster/nodes/{id}",
+  },
   server: {
     status: "GET /v1/status",
     progress: "GET /v1/progress/{id}",

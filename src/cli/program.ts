@@ -3,6 +3,7 @@ import { Command, Option } from "@commander-js/extra-typings";
 import manifest from "../../package.json" with { type: "json" };
 import { SETTINGS } from "../config.ts";
 import { accountCommands, configCommands } from "./declarations/accounts.ts";
+import { clusterCommands } from "./declarations/cluster.ts";
 import { componentCommands } from "./declarations/components.ts";
 import { projectCommands, remoteCommands } from "./declarations/remote.ts";
 import { arrangeHelp } from "./declarations/help.ts";
@@ -26,6 +27,7 @@ export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: 
   [accountCommands, ["keys", "accounts", "secrets"]],
   [configCommands, ["config"]],
   [serverCommands, ["up", "serve", "doctor", "backup", "restore", "migrate", "down", "status", "mcp", "completion", "complete"]],
+  [clusterCommands, ["cluster"]],
   [projectCommands, ["apply", "import", "export"]],
   [remoteCommands, ["login", "logout", "push", "pull"]],
 ];

@@ -16,7 +16,7 @@ import { removeFolder } from "../system/home/remove-folder.ts";
 export interface RunnerSettings extends ChildSettings {
   readonly snapshotAfterMs?: number | undefined;
   /** False: no spare process waits for code. */
-  readonly keepsSpare?: boolean;
+  readonly keepsSpare?: boolean | undefined;
 }
 
 interface Prepared {

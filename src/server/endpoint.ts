@@ -7,6 +7,7 @@ import { whyNotSent } from "../domain/text/response-headers.ts";
 import type { HttpTrigger } from "../domain/run/trigger.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Log } from "../ports/log.ts";
+import { clientAddressOf } from "./forwarding/forwarded.ts";
 import type { RequestBodies } from "./request-bodies.ts";
 
 export interface EndpointSettings {
@@ -106,7 +107,7 @@ function triggerOf(request: IncomingMessage, { key, path, query }: Address, { bo
     query,
     url: `${settings.endpointUrl(key)}${path}${query === "" ? "" : `?${query}`}`,
     headers,
-    clientIp: forwarded ?? request.socket.remoteAddress ?? "",
+    clientIp: forwarded ?? clientAddressOf(request),
     body: body.toString(isText ? "utf8" : "base64"),
     encoding: isText ? "utf8" : "base64",
   };

@@ -28,11 +28,13 @@ export class Listener {
   readonly url: string;
   readonly port: number;
   readonly #server: Server;
+  readonly #current: { handler: RequestListener };
   /** Connections without a request, which Node does not count as idle. */
   readonly #silent = new Set<Socket>();
 
   /** Throws PD_PORT_TAKEN or PD_BAD_INPUT. */
-  static open(handler: RequestListener, { host, port, purpose, headerBytes, onRefused, allowsHalfOpen = false }: ListenSettings): Promise<Listener> {
+  static open(first: RequestListener, { host, port, purpose, headerBytes, onRefused, allowsHalfOpen = false }: ListenSettings): Promise<Listener> {
+    const current = { handler: first };
     const server = createServer({ keepAliveTimeout: 65_000, maxHeaderSize: headerBytes, requireHostHeader: false }, (request, response) => {
       // With two hosts, a proxy in front may have checked the other one.
       const hosts = countOfHosts(request);
@@ -44,7 +46,7 @@ export class Listener {
         });
         return response.writeHead(400, { connection: "close" }).end();
       }
-      return handler(request, response);
+      return current.handler(request, response);
     });
     Object.assign(server, { httpAllowHalfOpen: allowsHalfOpen });
     return new Promise((resolve, reject) => {
@@ -52,13 +54,17 @@ export class Listener {
       server.on("error", (error) => reject(listenError(error, { host, port, purpose })));
       server.listen(port, host, () => {
         const address = server.address();
-        resolve(new Listener(server, { host, port: isAddressInfo(address) ? address.port : port, onRefused }));
+        resolve(new Listener(server, { current, host, port: isAddressInfo(address) ? address.port : port, onRefused }));
       });
     });
   }
 
-  private constructor(server: Server, { host, port, onRefused }: Pick<ListenSettings, "host" | "port" | "onRefused">) {
+  private constructor(
+    server: Server,
+    { current, host, port, onRefused }: Pick<ListenSettings, "host" | "port" | "onRefused"> & { readonly current: { handler: RequestListener } },
+  ) {
     this.#server = server;
+    this.#current = current;
     this.port = port;
     this.url = `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${port}`;
     server.on("connection", (socket) => {
@@ -72,6 +78,11 @@ export class Listener {
       onRefused({ status, reason: messageOf(error), address: socket instanceof Socket ? (socket.remoteAddress ?? "") : "" });
       socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
     });
+  }
+
+  /** Of later requests. */
+  answerWith(handler: RequestListener): void {
+    this.#current.handler = handler;
   }
 
   /** Resolves when open requests are answered, or after `graceMs`. */

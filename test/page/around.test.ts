@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { PdError } from "../../src/domain/errors.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { openWindow } from "../support/browser.ts";
 import { Receiver } from "../support/receiver.ts";
@@ -61,6 +62,35 @@ describe("the server on the page", () => {
     expect((await page.locator("tbody tr").allTextContents()).map((text) => /Sooner|Later/.exec(text)?.[0])).toEqual(["Sooner", "Later"]);
     await page.getByRole("link", { name: /Later/ }).click();
     await page.getByText(/^Next: /).waitFor();
+  });
+
+  it("shows the nodes of a cluster, and drains one and lets it lead again; alone, it shows none", async () => {
+    const urls = { apiUrl: "http://a:1", endpointUrl: "http://a:2", version: "1.2.3", startedAt: Date.now(), isReady: true };
+    const nodes = ["10.0.0.1:4141", "10.0.0.2:4141"].map((id, place) => ({ ...urls, id, silentMs: place * 7000, isDraining: false, isLeader: place === 0 }));
+    const cluster = {
+      nodes: async () => nodes,
+      async drain(id: string, isDraining: boolean) {
+        const found = nodes.find((node) => node.id === id);
+        if (found === undefined) throw new PdError("PD_NOT_FOUND", `no node ${id}`);
+        found.isDraining = isDraining;
+        return found;
+      },
+    };
+    const page = await openPage(await TestServer.inMemory({}, undefined, cluster), "/status");
+    const first = page.getByRole("row", { name: /10\.0\.0\.1/ });
+    await first.getByText("leading").waitFor();
+    await page
+      .getByRole("row", { name: /10\.0\.0\.2/ })
+      .getByText("silent for 7 seconds")
+      .waitFor();
+    await page.getByRole("button", { name: "Drain 10.0.0.1:4141" }).click();
+    await first.getByText("draining").waitFor();
+    await page.getByRole("button", { name: "Let lead 10.0.0.1:4141" }).click();
+    await first.getByText("leading").waitFor();
+    expect(await page.getByRole("button", { name: /Drain/ }).count()).toBe(1);
+    const alone = await openPage(await TestServer.inMemory(), "/status");
+    await alone.getByRole("heading", { name: "Check" }).waitFor();
+    expect(await alone.getByRole("heading", { name: "Nodes" }).count()).toBe(0);
   });
 
   it("emits an event once more for a webhook that is subscribed to its channel, and shows with the run where it went", async () => {

@@ -21,3 +21,16 @@ describe("docs/postgresql.md", () => {
     expect([third.code, third.stdout]).toEqual([0, expect.stringMatching(/^(Copied and compared \d+ rows\n){2}/)]);
   });
 });
+
+describe("docs/cluster.md", () => {
+  it("leads from nothing to two nodes, of which one is killed and the other leads", async () => {
+    await using server = await PostgresServer.start();
+    const guide = await Guide.open("docs/cluster.md", { PGHOST: server.folder, PGUSER: "headwater" });
+    const first = await guide.runs("sh", (text) => text.replace(" --port 4151 --endpoint-port 4152", ""));
+    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/leading(.*\n)+.*standby|standby(.*\n)+.*leading/)]);
+    const second = await guide.runs();
+    expect([second.code, second.stdout]).toEqual([0, expect.stringMatching(/leading(.*\n)+orders /)]);
+    // These need containers, and two machines.
+    for (const _block of ["containers", "drain"]) guide.next("console");
+  });
+});

@@ -11,11 +11,13 @@ import type { Store } from "../../src/ports/stores/store.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { clientConfigOf } from "../../src/store/postgres/connection/address.ts";
+import { ALONE, Leadership } from "../../src/store/postgres/cluster/leadership.ts";
 import { openPostgresServer } from "../../src/store/postgres/postgres-store.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { component, run, source } from "../contract/store.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
+import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { newDatabase, openPostgresAt, postgresForTests } from "../support/postgres.ts";
 
@@ -235,7 +237,7 @@ describe("a database", () => {
     const first = await openPostgresServer(settings(config));
     const second = openPostgresServer({ ...settings(config), signal: stop.signal });
     setTimeout(() => stop.abort(), 300);
-    await expect(second).rejects.toMatchObject({ code: "PD_DATABASE_IN_USE" });
+    await expect(second).rejects.toMatchObject({ code: "PD_STOPPING" });
     await first.store.close();
     const third = await openPostgresServer(settings(config));
     expect(third.facts.name).toMatch(/^PostgreSQL \d/);
@@ -243,21 +245,33 @@ describe("a database", () => {
     await third.store.close();
   });
 
-  it("that another server has taken over is no longer written", async () => {
+  it("that another server has taken over is no longer read or written, whatever connections the first one has or opens", async () => {
     const config = await newDatabase(server());
     const told = new EventEmitter();
     const isTold = once(told, "taken over");
     const first = await openPostgresServer({ ...settings(config), onTakenOver: () => void told.emit("taken over") });
-    const next = new pg.Client(config);
-    await next.connect();
-    onTestFinished(() => next.end());
-    // It waits for the lock, and gets it when the first server's session ends.
-    const isNext = next.query("select pg_advisory_lock(hashtextextended('headwater server ' || current_schema(), 0))");
-    await server().ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${config.database}' and application_name = 'headwater server'`);
-    await isNext;
+    const fence = await deployed(first.store);
+    const opening = openPostgresServer(settings(config));
+    const locks = (isGranted: boolean): string =>
+      `select l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where l.locktype = 'advisory' and l.granted = ${isGranted} and a.datname = '${config.database}'`;
+    await eventually(async () => (await server().ask(locks(false))).length === 1);
+    await server().ask(`select pg_terminate_backend(pid) from (${locks(true)}) holder`);
+    const next = await opening;
+    onTestFinished(() => next.store.close());
     await isTold;
+    await expect(first.store.commit(run(fence, "dc_a", "inv_1"))).rejects.toMatchObject({ message: expect.stringContaining("another server") });
     await expect(first.store.createDataStore("d", now)).rejects.toMatchObject({ code: "PD_NOT_STORED", message: expect.stringContaining("another server") });
+    await expect(first.store.countEvents("dc_a")).rejects.toMatchObject({ message: expect.stringContaining("another server") });
     expect([first.facts.damage(), await first.facts.isReady()]).toEqual([expect.stringContaining("another server"), false]);
+    expect(await next.store.listSources()).toHaveLength(1);
+    await first.store.close();
+  });
+
+  it("is used by one server at a time, and a second one that has waited is refused", async () => {
+    const config = await newDatabase(server());
+    const first = await openPostgresServer(settings(config));
+    const refused = Leadership.claim({ config, clock: systemClock, signal: new AbortController().signal, candidate: ALONE, patienceMs: 100 });
+    await expect(refused).rejects.toMatchObject({ code: "PD_DATABASE_IN_USE", fix: expect.stringContaining("--advertise") });
     await first.store.close();
   });
 

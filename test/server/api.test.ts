@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../support/api.ts";
+import type { Cluster } from "../../src/ports/cluster.ts";
 import type { JsonObject } from "../../src/domain/text/json.ts";
 import { Gate } from "../support/gate.ts";
 import { Receiver } from "../support/receiver.ts";
@@ -25,7 +26,7 @@ const APP =
   'export default { type: "app", app: "demo", propDefinitions: { choice: { type: "string", options({ page }) { return { options: ["a", { label: "B", value: "b" }], context: { page } }; } } } };';
 
 async function fullServer() {
-  const server = await TestServer.start();
+  const server = await TestServer.start({}, { plugs: { cluster: CLUSTER } });
   const source = await server.deploy(CODE, { files: { "demo.app.mjs": APP }, props: { demo: { key: "k" } } });
   const receiver = await Receiver.start((response, _request, count) => response.writeHead(count === 1 ? 500 : 200).end());
   const webhook = dataOf(await server.api.post("/v1/webhooks", { url: receiver.url, name: "n" }));
@@ -47,6 +48,12 @@ async function call(server: TestServer, method: string, path: string, { query = 
   const text = await answer.text();
   return { status: answer.status, body: text === "" ? undefined : JSON.parse(text), headers: answer.headers };
 }
+
+const ONE_NODE = {
+  ...{ id: "a:4141", apiUrl: "http://a:4141", endpointUrl: "http://a:4142", version: "1.0.0", startedAt: 1, silentMs: 10 },
+  ...{ isDraining: false, isLeader: true, isReady: true },
+};
+const CLUSTER: Cluster = { nodes: async () => [ONE_NODE], drain: async (_id, isDraining) => ({ ...ONE_NODE, isDraining }) };
 
 const FLOW = workflowOf({ ask: codeStep("$.flow.suspend();") });
 
@@ -154,6 +161,8 @@ describe("the API", () => {
       "post /v1/components/app": { body: { component_code: CODE, component_path: "e.mjs", component_files: { "demo.app.mjs": APP }, app: "demo" } },
       "get /v1/apps/{id}": { path: { id: "demo" } },
       "post /v1/secrets/rotate": {},
+      "get /v1/cluster/nodes": {},
+      "put /v1/cluster/nodes/{id}": { path: { id: ONE_NODE.id }, body: { draining: true } },
       "get /v1/status": {},
       "get /v1/figures": {},
       "get /v1/progress/{id}": { path: { id: "some-request" } },

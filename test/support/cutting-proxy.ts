@@ -5,6 +5,7 @@ export class CuttingProxy {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   #cuts = 0;
+  #isBlocked = false;
   #cutTo: string | undefined;
 
   /** `target` is a socket's path. */
@@ -31,6 +32,18 @@ export class CuttingProxy {
   /** The answer to the next statement with this text is thrown away, with its connection. */
   cutAnswerTo(statement: string): void {
     this.#cutTo = statement;
+  }
+
+  /** As a network that loses everything. */
+  block(): void {
+    this.#isBlocked = true;
+    for (const socket of this.#open) socket.pause();
+  }
+
+  /** What was lost is not sent again. */
+  unblock(): void {
+    this.#isBlocked = false;
+    for (const socket of this.#open) socket.destroy();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -65,5 +78,6 @@ export class CuttingProxy {
         client.destroy();
       } else client.write(answer);
     });
+    if (this.#isBlocked) for (const socket of [client, server]) socket.pause();
   }
 }

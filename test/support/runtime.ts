@@ -5,6 +5,8 @@ import { type GivenSettings, type Settings, readSettings } from "../../src/confi
 import type { JsonObject } from "../../src/domain/text/json.ts";
 import { type Runtime, startRuntime } from "../../src/runtime.ts";
 import type { Clock } from "../../src/ports/clock.ts";
+import type { Cluster } from "../../src/ports/cluster.ts";
+import type { ServeOptions } from "../../src/serving.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { silentLog } from "../../src/system/log.ts";
@@ -32,18 +34,18 @@ export class TestServer {
 
   static async start(
     flags: GivenSettings = {},
-    { snapshotAfterMs = NEVER_MS, keepsSpare = false }: { snapshotAfterMs?: number; keepsSpare?: boolean } = {},
+    { snapshotAfterMs = NEVER_MS, keepsSpare = false, plugs = {} }: Pick<ServeOptions, "snapshotAfterMs" | "keepsSpare" | "plugs"> = {},
   ): Promise<TestServer> {
     const home = flags.home ?? (await temporaryFolder());
-    return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog, { snapshotAfterMs, keepsSpare }));
+    return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog, { snapshotAfterMs, keepsSpare, plugs }));
   }
 
   /** Components run in the test's process, with a store in memory. */
-  static async inMemory(flags: GivenSettings = {}, clock?: Clock): Promise<TestServer> {
+  static async inMemory(flags: GivenSettings = {}, clock?: Clock, cluster?: Cluster): Promise<TestServer> {
     const [home, runner] = [await temporaryFolder(), new InProcessRunner()];
     const store = memoryStore(new Shelves({ userId: "u_testers", workspaceId: "o_testers" }));
     const runtime = await startRuntime(settingsOf(home, { sandboxUse: "belt", ...flags }), silentLog, {
-      plugs: { store, runner, ...(clock === undefined ? {} : { clock }) },
+      plugs: { store, runner, ...(clock === undefined ? {} : { clock }), ...(cluster === undefined ? {} : { cluster }) },
     });
     onTestFinished(() => runner[Symbol.asyncDispose]());
     return TestServer.of(home, runtime);

@@ -3,11 +3,11 @@ import { call, recordOf } from "./api.ts";
 import { counter, flow, hooked, passing } from "./components.ts";
 import type { Change, History, Request } from "./history.ts";
 import type { Random } from "./random.ts";
-import type { TorturedServer } from "./server.ts";
+import type { Tortured } from "./server.ts";
 import type { TorturedSource, World } from "./world.ts";
 
 export interface Stage {
-  readonly server: TorturedServer;
+  readonly server: Tortured;
   readonly world: World;
   readonly history: History;
   readonly random: Random;

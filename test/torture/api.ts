@@ -1,11 +1,11 @@
-import type { TorturedServer } from "./server.ts";
+import type { Tortured } from "./server.ts";
 
 /** "unknown": an unanswered call may have taken effect. */
 export type Outcome = { readonly kind: "answered"; readonly status: number; readonly body: Record<string, unknown> } | { readonly kind: "unknown" };
 
 const TIMEOUT_MS = 45_000;
 
-export async function call(server: TorturedServer, what: string, body?: object): Promise<Outcome> {
+export async function call(server: Tortured, what: string, body?: object): Promise<Outcome> {
   const [method = "", path = ""] = what.split(" ");
   try {
     const answer = await fetch(server.apiUrl + path, {
@@ -22,7 +22,7 @@ export async function call(server: TorturedServer, what: string, body?: object):
 }
 
 /** For reads and the setup. Throws after 100 attempts. */
-export async function callUntilDone(server: TorturedServer, what: string, body?: object): Promise<Record<string, unknown>> {
+export async function callUntilDone(server: Tortured, what: string, body?: object): Promise<Record<string, unknown>> {
   let last = "";
   for (let tries = 0; tries < 100; tries++) {
     const outcome = await call(server, what, body);

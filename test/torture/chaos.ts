@@ -1,19 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Stage, now } from "./actors.ts";
 import type { Random } from "./random.ts";
-import type { TorturedServer } from "./server.ts";
+import type { Tortured, TorturedServer } from "./server.ts";
 
-export async function hitServer(stage: Stage): Promise<void> {
+export async function hitServer(stage: Stage, servers: readonly TorturedServer[]): Promise<void> {
   const random = stage.random.fork();
   while (!stage.signal.aborted) {
     await sleep(random.between(2000, 4000));
-    if (stage.signal.aborted) return;
+    const server = random.pick(servers);
+    if (stage.signal.aborted || server === undefined) return;
     const kind = random.pick(["kill", "kill", "kill", "pause", "stop"] as const);
     stage.history.blows.push({ at: now(), kind: `server ${kind}` });
-    if (kind === "kill") stage.server.signal("SIGKILL");
-    else if (kind === "stop") stage.server.signal("SIGTERM");
-    else await pause(stage.server.pid, random.between(100, 800));
-    await stage.server.untilReady();
+    if (kind === "kill") server.signal("SIGKILL");
+    else if (kind === "stop") server.signal("SIGTERM");
+    else await pause(server.pid, random.between(100, 800));
+    await server.untilReady();
   }
 }
 
@@ -30,7 +31,7 @@ export async function hitChildren(stage: Stage): Promise<void> {
   }
 }
 
-function pickVictim(server: TorturedServer, random: Random): { pid: number; what: string } | undefined {
+function pickVictim(server: Tortured, random: Random): { pid: number; what: string } | undefined {
   const all = server.children().map(({ pid, command }) => ({ pid, what: whatIs(command) }));
   const known = all.filter(({ what }) => what !== "other");
   // Kinds of processes are equally likely.
@@ -45,7 +46,7 @@ function whatIs(command: string): string {
   return /\bnpm\b/.test(command) ? "npm" : "other";
 }
 
-async function pause(pid: number, ms: number): Promise<void> {
+export async function pause(pid: number, ms: number): Promise<void> {
   signal(pid, "SIGSTOP");
   await sleep(ms);
   signal(pid, "SIGCONT");

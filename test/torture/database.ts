@@ -8,6 +8,8 @@ import { type Stage, now } from "./actors.ts";
 export class TorturedDatabase implements AsyncDisposable {
   readonly #server: PostgresServer;
   readonly #proxy: CuttingProxy;
+  /** Of the nodes of a cluster. */
+  readonly #proxies: CuttingProxy[] = [];
 
   static async start(): Promise<TorturedDatabase> {
     const server = await PostgresServer.start([]);
@@ -23,6 +25,19 @@ export class TorturedDatabase implements AsyncDisposable {
     return ["--database-url", `postgres://headwater@127.0.0.1:${this.#proxy.port}/postgres`];
   }
 
+  async flagsOf(place: number): Promise<readonly string[]> {
+    const proxy = await this.#open();
+    this.#proxies[place] = proxy;
+    return ["--database-url", `postgres://headwater@127.0.0.1:${proxy.port}/postgres`];
+  }
+
+  async cutOff(place: number, ms: number): Promise<void> {
+    const proxy = this.#proxies[place];
+    proxy?.block();
+    await sleep(ms);
+    proxy?.unblock();
+  }
+
   async restart(): Promise<void> {
     await this.#server.stop("SIGQUIT");
     await this.#server.run();
@@ -33,11 +48,15 @@ export class TorturedDatabase implements AsyncDisposable {
   }
 
   cutAnswers(count: number): void {
-    this.#proxy.cutAnswers(count);
+    for (const proxy of [this.#proxy, ...this.#proxies]) proxy.cutAnswers(count);
+  }
+
+  #open(): Promise<CuttingProxy> {
+    return CuttingProxy.open(join(this.#server.folder, ".s.PGSQL.5432"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#proxy[Symbol.asyncDispose]();
+    for (const proxy of [this.#proxy, ...this.#proxies]) await proxy[Symbol.asyncDispose]();
     await this.#server[Symbol.asyncDispose]();
   }
 }

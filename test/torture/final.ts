@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { callUntilDone, listOf, recordOf } from "./api.ts";
 import type { Final, History, StoredEvent } from "./history.ts";
-import type { TorturedServer } from "./server.ts";
+import type { Tortured } from "./server.ts";
 import type { World } from "./world.ts";
 
 const PAGE = 1000;
@@ -11,7 +11,7 @@ const STUCK_AFTER_MS = 150_000;
 /** A server that never comes to rest is broken as well. */
 const MOST_MS = 1_200_000;
 
-export async function readFinal(server: TorturedServer, world: World): Promise<Final> {
+export async function readFinal(server: Tortured, world: World): Promise<Final> {
   // A firing timer could make the answers below disagree.
   await callUntilDone(server, `PUT /v1/sources/${world.sources["ticker"]?.id}`, { active: false });
   const unfinished = await untilQuiet(server, world);
@@ -50,7 +50,7 @@ export async function readFinal(server: TorturedServer, world: World): Promise<F
 }
 
 /** Returns what is pending. Empty once the server is idle. */
-async function untilQuiet(server: TorturedServer, world: World): Promise<readonly string[]> {
+async function untilQuiet(server: Tortured, world: World): Promise<readonly string[]> {
   let [before, since] = ["", Date.now()];
   for (const started = Date.now(); Date.now() - since < STUCK_AFTER_MS && Date.now() - started < MOST_MS; await sleep(300)) {
     const status = await busyness(server, world);
@@ -61,7 +61,7 @@ async function untilQuiet(server: TorturedServer, world: World): Promise<readonl
 }
 
 /** `pending` excludes the bad webhook, whose deliveries never finish. */
-async function busyness(server: TorturedServer, world: World): Promise<{ text: string; pending: number }> {
+async function busyness(server: Tortured, world: World): Promise<{ text: string; pending: number }> {
   const counts: string[] = [];
   for (const [name, { record }] of Object.entries({ ...world.sources, flow: world.flow })) {
     const page = recordOf((await callUntilDone(server, `GET ${record}/event_summaries?limit=1`))["page_info"]);
@@ -80,11 +80,11 @@ function triggerName({ kind, active, next_at_ms: next }: Record<string, unknown>
   return active !== true || (kind === "schedule" && next === undefined) ? `dead ${String(kind)}` : String(kind);
 }
 
-async function openRuns(server: TorturedServer, { flow }: World): Promise<number> {
+async function openRuns(server: Tortured, { flow }: World): Promise<number> {
   return listOf((await callUntilDone(server, `GET ${flow.record}/runs?states=running,waiting&limit=100`))["data"]).length;
 }
 
-async function eventsOf(server: TorturedServer, record: string): Promise<StoredEvent[]> {
+async function eventsOf(server: Tortured, record: string): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   for (let after = ""; ;) {
     const page = await callUntilDone(server, `GET ${record}/event_summaries?expand=event&limit=${PAGE}${after}`);
@@ -95,7 +95,7 @@ async function eventsOf(server: TorturedServer, record: string): Promise<StoredE
   }
 }
 
-async function deliveriesOf(server: TorturedServer, id: string): Promise<Record<string, string>> {
+async function deliveriesOf(server: Tortured, id: string): Promise<Record<string, string>> {
   const states: Record<string, string> = {};
   for (let before = ""; ;) {
     const found = listOf((await callUntilDone(server, `GET /v1/webhooks/${id}/deliveries?limit=${PAGE}${before}`))["data"]);
@@ -105,7 +105,7 @@ async function deliveriesOf(server: TorturedServer, id: string): Promise<Record<
   }
 }
 
-async function sourcesOf(server: TorturedServer): Promise<Final["sources"]> {
+async function sourcesOf(server: Tortured): Promise<Final["sources"]> {
   const all: Record<string, unknown>[] = [];
   for (let after = ""; ;) {
     const page = await callUntilDone(server, `GET /v1/users/me/sources?limit=${PAGE}${after}`);

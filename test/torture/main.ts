@@ -1,6 +1,6 @@
 /**
  * Breaks a server on purpose, then checks its promises. Exit code 1 for a broken one.
- * npm run torture -- [--minutes N] [--seed S] [--store postgres] [--program <folder>] [--keep]
+ * npm run torture -- [--minutes N] [--seed S] [--store postgres [--nodes N]] [--program <folder>] [--keep]
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,11 +9,12 @@ import { parseArgs } from "node:util";
 import { type Stage, flowUpdates, passers, reader, requests, switches, updates, writers } from "./actors.ts";
 import { hitChildren, hitServer } from "./chaos.ts";
 import { check } from "./check.ts";
+import { TorturedCluster, hitCluster } from "./cluster.ts";
 import { TorturedDatabase, hitDatabase } from "./database.ts";
 import { readFinal, untilRead } from "./final.ts";
 import { newHistory } from "./history.ts";
 import { Random } from "./random.ts";
-import { TorturedServer } from "./server.ts";
+import { type Tortured, TorturedServer } from "./server.ts";
 import { makeWorld } from "./world.ts";
 
 const { values } = parseArgs({
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     program: { type: "string", default: "." },
     store: { type: "string", default: "sqlite" },
+    nodes: { type: "string", default: "1" },
     sandbox: { type: "string", default: "auto" },
     keep: { type: "boolean", default: false },
   },
@@ -34,11 +36,21 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const home = mkdtempSync(join(tmpdir(), "headwater-torture-"));
 const random = new Random(seed);
 const history = newHistory();
-const database = values.store === "postgres" ? await TorturedDatabase.start() : undefined;
-const server = await TorturedServer.start(resolve(values.program), home, [...FLAGS, ...(database?.flags ?? [])]);
-const world = await makeWorld(server, history, random).catch(async (error: unknown) => {
-  await server.stop();
+const database = values.store === "postgres" || Number(values.nodes) > 1 ? await TorturedDatabase.start() : undefined;
+const cluster =
+  database !== undefined && Number(values.nodes) > 1
+    ? await TorturedCluster.start({ program: resolve(values.program), home, flags: FLAGS, database, count: Number(values.nodes) })
+    : undefined;
+const servers = cluster?.nodes ?? [await TorturedServer.start(resolve(values.program), { home, flags: [...FLAGS, ...(database?.flags ?? [])] })];
+const [only] = servers;
+if (only === undefined) throw new Error("no server was started");
+const server: Tortured = cluster ?? only;
+const stop = async (): Promise<void> => {
+  for (const one of servers) await one.stop();
   await database?.[Symbol.asyncDispose]();
+};
+const world = await makeWorld(server, history, random).catch(async (error: unknown) => {
+  await stop();
   throw error;
 });
 const [over, read] = [new AbortController(), new AbortController()];
@@ -59,24 +71,27 @@ const acting = [
   switches(stage),
   passers(stage),
   writers(stage),
-  hitServer(stage),
+  hitServer(stage, servers),
   hitChildren(stage),
   ...(database === undefined ? [] : [hitDatabase(stage, database)]),
+  ...(database === undefined || cluster === undefined ? [] : [hitCluster(stage, cluster, database)]),
 ];
-say(`torture: ${minutes} min, seed ${seed}, ${values.store}`);
+say(`torture: ${minutes} min, seed ${seed}, ${database === undefined ? "sqlite" : "postgres"}, nodes: ${servers.length}`);
 setTimeout(() => over.abort(), minutes * 60_000);
 await Promise.all(acting);
-await server.untilReady();
+for (const one of servers) await one.untilReady();
 const final = await readFinal(server, world);
 await untilRead(history, final);
 read.abort();
 await Promise.all(readers);
-await server.stop();
-await database?.[Symbol.asyncDispose]();
+await stop();
 for (const receiver of world.receivers) receiver.closeAllConnections();
 for (const receiver of world.receivers) receiver.close();
 
-const violations = [...check(history, final), ...server.ownEnds.map((text) => ({ rule: "the server ends only when it is told to", text }))];
+const violations = [
+  ...check(history, final),
+  ...servers.flatMap(({ ownEnds }) => ownEnds).map((text) => ({ rule: "the server ends only when it is told to", text })),
+];
 const acknowledged = history.requests.filter(({ status }) => status !== undefined && status < 300).length;
 const events = Object.values(final.events).reduce((sum, list) => sum + list.length, 0);
 const deliveries = Object.values(final.deliveries).reduce((sum, states) => sum + Object.keys(states).length, 0);
@@ -86,7 +101,7 @@ say(
   JSON.stringify({
     seed,
     minutes,
-    starts: server.starts,
+    starts: servers.reduce((sum, { starts }) => sum + starts, 0),
     requests: history.requests.length,
     acknowledged,
     events,

@@ -6,8 +6,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const START_TIMEOUT_MS = 60_000;
 
+interface Started {
+  readonly home: string;
+  readonly flags: readonly string[];
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** A server, or a cluster of which any node may be asked. */
+export interface Tortured {
+  readonly apiUrl: string;
+  readonly endpointUrl: string;
+  readonly key: string;
+  /** Processes below. */
+  children(): readonly { pid: number; command: string }[];
+}
+
 /** A `pd up` that is restarted whenever it exits. */
-export class TorturedServer {
+export class TorturedServer implements Tortured {
   readonly home: string;
   readonly apiUrl: string;
   readonly endpointUrl: string;
@@ -21,9 +36,9 @@ export class TorturedServer {
   readonly ownEnds: string[] = [];
   #isExpected = false;
 
-  static async start(program: string, home: string, flags: readonly string[]): Promise<TorturedServer> {
+  static async start(program: string, { home, flags, variables = {} }: Started): Promise<TorturedServer> {
     const [port, endpointPort] = [await freePort(), await freePort()];
-    const server = new TorturedServer({ program, home, port, endpointPort, flags });
+    const server = new TorturedServer({ program, home, port, endpointPort, flags, variables });
     server.#begin();
     await server.untilReady();
     return server;
@@ -35,12 +50,11 @@ export class TorturedServer {
     port,
     endpointPort,
     flags,
-  }: {
+    variables,
+  }: Required<Started> & {
     program: string;
-    home: string;
     port: number;
     endpointPort: number;
-    flags: readonly string[];
   }) {
     this.home = home;
     this.#program = program;
@@ -48,7 +62,7 @@ export class TorturedServer {
     this.endpointUrl = `http://127.0.0.1:${endpointPort}`;
     this.#flags = ["--port", String(port), "--endpoint-port", String(endpointPort), ...flags];
     const { NODE_EXTRA_CA_CERTS: _ca, ...env } = process.env;
-    this.#env = { ...env, PD_HOME: home, PD_KEYRING: "never" };
+    this.#env = { ...env, PD_HOME: home, PD_KEYRING: "never", ...variables };
   }
 
   get pid(): number {

@@ -3,7 +3,7 @@ import { callUntilDone, listOf, recordOf } from "./api.ts";
 import { DEDUPED, LARGE, LISTENER, PLAIN, SLOW, TICKER, counter, flow, hooked } from "./components.ts";
 import type { History } from "./history.ts";
 import type { Random } from "./random.ts";
-import type { TorturedServer } from "./server.ts";
+import type { Tortured } from "./server.ts";
 
 export interface TorturedSource {
   readonly id: string;
@@ -31,7 +31,7 @@ const CODE: Readonly<Record<string, string>> = {
   hooked: hooked(0),
 };
 
-export async function makeWorld(server: TorturedServer, history: History, random: Random): Promise<World> {
+export async function makeWorld(server: Tortured, history: History, random: Random): Promise<World> {
   const sources: Record<string, TorturedSource> = {};
   for (const [name, code] of Object.entries(CODE)) sources[name] = await deploy(server, name, code);
   const ids = Object.fromEntries(Object.entries(sources).map(([name, { id }]) => [name, id]));
@@ -51,12 +51,12 @@ export async function makeWorld(server: TorturedServer, history: History, random
   return { sources, flow: await deployFlow(server), webhooks, receivers };
 }
 
-async function deploy(server: TorturedServer, name: string, code: string): Promise<TorturedSource> {
+async function deploy(server: Tortured, name: string, code: string): Promise<TorturedSource> {
   const record = recordOf((await callUntilDone(server, "POST /v1/sources", { name, component_code: code }))["data"]);
   return tortured(record, { kind: "sources", endpoint: record["endpoint_url"] });
 }
 
-async function deployFlow(server: TorturedServer): Promise<TorturedSource> {
+async function deployFlow(server: Tortured): Promise<TorturedSource> {
   const record = recordOf((await callUntilDone(server, "POST /v1/workflows", { files: flow(0) }))["data"]);
   return tortured(record, { kind: "workflows", endpoint: listOf(record["triggers"])[0]?.["endpoint_url"] });
 }

@@ -3,9 +3,11 @@ import { type Context, Hono } from "hono";
 import { PdError, toPdError } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Cluster } from "../../ports/cluster.ts";
 import type { Log } from "../../ports/log.ts";
 import { accountRoutes, checkWorkspace } from "./accounts/account.ts";
 import { ActionDebuggers } from "./sources/debug-targets.ts";
+import { clusterRoutes } from "./server/cluster.ts";
 import { appRoutes } from "./accounts/apps.ts";
 import { mountPage } from "../page-files.ts";
 import { type BackupSettings, mountBackup } from "./server/backup.ts";
@@ -50,6 +52,7 @@ export interface ApiSettings {
   /** Known only after the server listens. */
   readonly url: () => string;
   readonly facts: ServerFacts;
+  readonly cluster: Cluster;
   readonly metrics: () => Promise<string>;
   readonly isReady: () => Promise<boolean>;
   readonly pageFolder: string;
@@ -117,7 +120,7 @@ function mount(app: Hono, engine: Engine, declared: Route): void {
   }
 }
 
-function apiRoutes(engine: Engine, { clock, version, facts, board, debuggers, rotateSecrets }: ApiSettings & RouteParts): readonly Route[] {
+function apiRoutes(engine: Engine, { clock, version, facts, cluster, board, debuggers, rotateSecrets }: ApiSettings & RouteParts): readonly Route[] {
   return [
     ...configureRoutes(engine, debuggers),
     ...componentRoutes(engine),
@@ -138,6 +141,7 @@ function apiRoutes(engine: Engine, { clock, version, facts, board, debuggers, ro
     ...connectedAccountRoutes(engine),
     ...oauthRoutes(engine),
     ...pageRoutes(new PageTickets(clock), version),
+    ...clusterRoutes(cluster),
     ...serverRoutes(engine, { clock, facts, board, rotateSecrets }),
   ];
 }

@@ -1,5 +1,5 @@
 import type { ClientConfig } from "pg";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DataStoreStore } from "../../ports/stores/data-store-store.ts";
 import type { Identity } from "../../ports/stores/subscription-store.ts";
@@ -7,7 +7,7 @@ import type { Store } from "../../ports/stores/store.ts";
 import type { StoreFacts } from "../../ports/store-facts.ts";
 import { readableRows } from "../rows/readable-rows.ts";
 import { type Migration, migrate } from "./connection/migrate.ts";
-import { SoleServer } from "./connection/sole-server.ts";
+import { ALONE, Leadership, PATIENCE_MS } from "./cluster/leadership.ts";
 import { Connections, type Sql, clientConfig } from "./connection/sql.ts";
 import { OLDEST_VERSION, postgresFacts } from "./facts.ts";
 import { accountTable } from "./tables/accounts.ts";
@@ -42,50 +42,62 @@ export interface PostgresSettings {
   readonly onMigration: (migration: Migration) => void;
 }
 
-interface ServerSettings extends PostgresSettings {
-  /** Later writes fail. */
-  readonly onTakenOver: () => void;
+/** The store of a server that is alone on the database. Throws also PD_DATABASE_IN_USE. */
+export async function openPostgresServer(settings: ServerSettings): Promise<OpenedServer> {
+  return openPostgresAsLeader(await claimAlone(settings), settings);
 }
 
-/** The store of a server that shares the database with no other. Throws also PD_DATABASE_IN_USE. */
-export async function openPostgresServer(settings: ServerSettings): Promise<{ store: Store; facts: StoreFacts }> {
-  const { config, clock, signal, onTakenOver } = settings;
-  let takeOver = (): void => {};
-  // First, so that no migration changes the tables of a running server.
-  const claim = await SoleServer.claim({ config: clientConfig(config, "headwater server"), clock, signal, onTakenOver: () => takeOver() });
+interface ServerSettings extends PostgresSettings {
+  /** Later reads and writes fail. */
+  readonly onTakenOver: (reason: string) => void;
+}
+
+export interface OpenedServer {
+  readonly store: Store;
+  readonly facts: StoreFacts;
+}
+
+/** Closing the store gives up the leadership. */
+export async function openPostgresAsLeader(leadership: Leadership, settings: ServerSettings): Promise<OpenedServer> {
+  const { clock, onTakenOver } = settings;
   try {
-    const { db, store, version } = await openPostgres(settings);
-    let damage: string | undefined;
-    takeOver = () => {
-      damage = "another server has taken over the database";
-      db.refuseWrites(new PdError("PD_NOT_STORED", `Cannot write to the database: ${damage}`, { fix: "Stop this server" }));
-      onTakenOver();
+    const { db, store, version } = await openPostgres(settings, leadership);
+    const lost = leadership.lost;
+    const tell = (): void => {
+      db.refuseWrites(lost.reason);
+      onTakenOver(messageOf(lost.reason));
     };
+    if (lost.aborted) tell();
+    else lost.addEventListener("abort", tell, { once: true });
     const close = async (): Promise<void> => {
       await store.close();
-      await claim.close();
+      await leadership.close();
     };
-    return { store: { ...store, close }, facts: postgresFacts({ db, clock, version, damage: () => damage }) };
+    return { store: { ...store, close }, facts: postgresFacts({ db, clock, version, damage: () => (lost.aborted ? messageOf(lost.reason) : undefined) }) };
   } catch (error) {
-    await claim.close();
+    await leadership.close();
     throw error;
   }
 }
 
 /** One transaction on a database that no server uses. Throws as `openPostgresServer`. */
 export async function withPostgres<Made>(settings: PostgresSettings, work: (sql: Sql) => Promise<Made>): Promise<Made> {
-  const { config, clock, signal } = settings;
-  const claim = await SoleServer.claim({ config: clientConfig(config, "headwater server"), clock, signal, onTakenOver: () => {} });
+  const leadership = await claimAlone(settings);
   try {
-    const { db } = await openPostgres(settings);
+    const { db } = await openPostgres(settings, leadership);
     try {
       return await db.transaction(work);
     } finally {
       await db.close();
     }
   } finally {
-    await claim.close();
+    await leadership.close();
   }
+}
+
+/** Before the schema is migrated, so that the tables of a running server stay as they are. */
+function claimAlone({ config, clock, signal }: PostgresSettings): Promise<Leadership> {
+  return Leadership.claim({ config, clock, signal, candidate: ALONE, patienceMs: PATIENCE_MS });
 }
 
 /** Throws PD_DATABASE_UNUSABLE, PD_DATABASE_NEWER. */
@@ -93,11 +105,12 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
   return (await openPostgres(settings)).store;
 }
 
-async function openPostgres(settings: PostgresSettings): Promise<{ db: Connections; store: Store; version: string }> {
+/** Without leadership, several can use the database at once. */
+async function openPostgres(settings: PostgresSettings, leadership?: Leadership): Promise<{ db: Connections; store: Store; version: string }> {
   const { config, migrations, identity, clock, signal, onMigration } = settings;
-  const applicationName = `headwater ${clock.randomText(8)}`;
+  const applicationName = leadership?.sessionName ?? `headwater ${clock.randomText(8)}`;
   const version = await migrate(clientConfig(config, applicationName), { folder: migrations, oldest: OLDEST_VERSION, clock, signal, onMigration });
-  const db = new Connections({ config, applicationName, clock, signal });
+  const db = new Connections({ config, applicationName, clock, signal, check: (client) => leadership?.check(client) });
   if (identity !== undefined) await saveIdentity(db, identity);
   await dropDonePending(db);
   return { db, store: storeOn(db, settings), version };

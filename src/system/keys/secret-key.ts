@@ -96,7 +96,8 @@ async function keepOutside(ring: KeyRing, before: HomeKeys | undefined): Promise
   });
 }
 
-function givenKey(name: string, text: string): KeyRing {
+/** Empty when none is given. Throws PD_SECRET_KEY_WRONG. */
+export function givenKey(name: string, text: string): KeyRing {
   if (text === "") return [];
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? "hex" : "base64");
   if (key.length === KEY_BYTES) return [keyEntry(key)];

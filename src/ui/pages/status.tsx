@@ -6,6 +6,7 @@ import { Ago, At } from "../parts/text/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { Figures } from "./status-figures.tsx";
+import { Nodes } from "./status-nodes.tsx";
 import { UsageTable } from "./status-usage.tsx";
 import { plural } from "../text-of.ts";
 
@@ -28,6 +29,7 @@ export function StatusPage() {
         </p>
       )}
       <Checkup />
+      <Nodes />
       <Figures />
       <UsageTable sources={status.sources} />
       <dl class="panel padded facts">

@@ -46,10 +46,45 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
       at: reason instanceof Error ? reason.stack?.split("\n")[1]?.trim() : undefined,
     }),
   );
+  if (settings.advertise !== "") return runNode(cli, settings, { isShared, log, stop: stop.signal });
   const runtime = await startRuntime(settings, log, { isShared });
   collectWhenQuiet({ firstLookMs: AFTER_START_MS });
-  const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };
-  if (cli.isJson) printJson(cli, shown);
+  tellAddresses(cli, { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home });
+  if (!cli.isJson && cli.stdout.isTTY === true) tellRuns(cli, runtime, out);
+  if (!stop.signal.aborted) await once(stop.signal, "abort");
+  err.write("Stopping: runs in flight may finish\n");
+  await runtime[Symbol.asyncDispose]();
+  return 0;
+}
+
+interface NodeRun {
+  readonly isShared: boolean;
+  readonly log: ReturnType<typeof streamLog>;
+  readonly stop: AbortSignal;
+}
+
+async function runNode(cli: CliContext, settings: Settings, { isShared, log, stop }: NodeRun): Promise<number> {
+  const { startNode } = await import("../../../cluster-node.ts");
+  const node = await startNode(settings, log, { isShared });
+  collectWhenQuiet({ firstLookMs: AFTER_START_MS });
+  tellAddresses(cli, { api_url: node.apiUrl, endpoint_url: node.endpointUrl, home: settings.home, node: node.id });
+  const over = AbortSignal.any([stop, node.failed]);
+  if (!over.aborted) await once(over, "abort");
+  cli.stderr.write("Stopping: runs in flight may finish\n");
+  await node[Symbol.asyncDispose]();
+  if (node.failed.aborted) throw node.failed.reason;
+  return 0;
+}
+
+interface Addresses {
+  readonly api_url: string;
+  readonly endpoint_url: string;
+  readonly home: string;
+  readonly node?: string;
+}
+
+function tellAddresses(cli: CliContext, shown: Addresses): void {
+  if (cli.isJson) printJson(cli, { ...shown });
   else
     printLine(
       cli,
@@ -58,13 +93,9 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
         ["API", shown.api_url],
         ["Endpoints", `${shown.endpoint_url}/<key>`],
         ["Home", shown.home],
+        ["Node", shown.node],
       ]),
     );
-  if (!cli.isJson && cli.stdout.isTTY === true) tellRuns(cli, runtime, out);
-  if (!stop.signal.aborted) await once(stop.signal, "abort");
-  err.write("Stopping: runs in flight may finish\n");
-  await runtime[Symbol.asyncDispose]();
-  return 0;
 }
 
 interface Output {

@@ -27,6 +27,8 @@ export interface ConnectionSettings {
   readonly applicationName: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Of each new connection. One for which it rejects is closed. */
+  readonly check?: (client: pg.ClientBase) => Promise<void> | undefined;
 }
 
 /** What the tables use of it. */
@@ -59,7 +61,7 @@ export class Connections implements Sql {
   #refusal: Error | undefined;
   #isClosed = false;
 
-  constructor({ config, applicationName, clock, signal }: ConnectionSettings) {
+  constructor({ config, applicationName, clock, signal, check }: ConnectionSettings) {
     this.#clock = clock;
     this.#signal = signal;
     this.#name = applicationName;
@@ -68,6 +70,7 @@ export class Connections implements Sql {
       max: CONNECTIONS,
       query_timeout: ANSWER_WITHIN_MS,
       idleTimeoutMillis: ANSWER_WITHIN_MS,
+      onConnect: check,
     });
     // The pool replaces a connection that breaks while idle.
     this.#pool.on("error", () => {});
@@ -284,7 +287,14 @@ function boundValue(value: Value): unknown {
 }
 
 export function clientConfig(config: pg.ClientConfig, applicationName: string): pg.ClientConfig {
-  return { ...config, application_name: applicationName, keepAlive: true, connectionTimeoutMillis: PATIENCE_MS, types: { getTypeParser } };
+  return {
+    ...config,
+    application_name: applicationName,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: PATIENCE_MS,
+    connectionTimeoutMillis: PATIENCE_MS,
+    types: { getTypeParser },
+  };
 }
 
 /** All numbers of the schema are safe integers or doubles. */
