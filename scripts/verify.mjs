@@ -20,6 +20,7 @@ const PARTS = {
   attack: ["npm", "run", "-s", "attack"],
   torture: ["npm", "run", "-s", "torture", "--", "--minutes", "3", "--seed", seed()],
   "torture postgres": ["npm", "run", "-s", "torture", "--", "--minutes", "3", "--store", "postgres", "--seed", seed()],
+  "torture nodes": ["npm", "run", "-s", "torture", "--", "--minutes", "3", "--nodes", "3", "--seed", seed()],
   faults: ["npm", "run", "-s", "torture:faults"],
   leaks: ["npm", "run", "-s", "leaks"],
   lint: ["npm", "run", "-s", "lint"],

@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
+import type { StatusRecord } from "./api/server.ts";
 import type { Settings } from "./config.ts";
-import type { ClusterNode } from "./domain/cluster/node.ts";
+import { BEAT_MS, type ClusterNode } from "./domain/cluster/node.ts";
 import { PdError, messageOf } from "./domain/errors.ts";
 import type { Log } from "./ports/log.ts";
 import { openAsLeader } from "./open-store.ts";
@@ -36,6 +37,13 @@ interface NodeParts {
   readonly doors: OpenDoors;
 }
 
+interface DoorParts {
+  readonly urlOf: (leader: ClusterNode) => string;
+  readonly listenerOf: (listeners: Listeners) => RequestListener;
+  readonly answersHere: (request: IncomingMessage, response: ServerResponse) => boolean;
+}
+
+const PLAIN = { "content-type": "text/plain" };
 const RETRY_MS = 5000;
 const LOOK_MS = 200;
 /** The next leader starts meanwhile. */
@@ -62,12 +70,13 @@ export async function startNode(settings: Settings, log: Log, { isShared }: { re
     const version = await packageVersion();
     const node = new Node({ settings, log, isShared, home, keys, version, doors }, (next) => (metrics = next));
     try {
+      await writeServerRecord(home, serverRecord(doors, version, node.id)());
       await node.join();
     } catch (error) {
+      await removeServerRecord(home);
       await doors.close(0);
       throw error;
     }
-    await writeServerRecord(home, serverRecord(doors, version)());
     return {
       id: node.id,
       apiUrl: doors.apiUrl,
@@ -109,14 +118,9 @@ class Node {
     const [apiUrl, endpointUrl] = [`http://${host}:${doors.apiPort}`, `http://${host}:${new URL(doors.endpointUrl).port}`];
     this.#urls = { apiUrl, endpointUrl };
     this.id = new URL(apiUrl).host;
-    this.#api = this.#forwarder(
-      (leader) => leader.apiUrl,
-      ({ api }) => api,
-    );
-    this.#endpoints = this.#forwarder(
-      (leader) => leader.endpointUrl,
-      ({ endpoints }) => endpoints,
-    );
+    const answersHere = (request: IncomingMessage, response: ServerResponse): boolean => this.#answersHere(request, response);
+    this.#api = this.#forwarder({ urlOf: (leader) => leader.apiUrl, listenerOf: ({ api }) => api, answersHere });
+    this.#endpoints = this.#forwarder({ urlOf: (leader) => leader.endpointUrl, listenerOf: ({ endpoints }) => endpoints, answersHere: () => false });
   }
 
   get failed(): AbortSignal {
@@ -148,17 +152,32 @@ class Node {
   /** A leader hands over first: its requests wait for the next leader. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    const isLeading = this.#listeners !== undefined;
     await this.#life;
-    const until = systemClock.now() + HAND_OVER_MS;
-    while (this.#member.canHandOver && this.#member.leader === undefined && systemClock.now() < until) {
-      await systemClock.sleepUntil(systemClock.now() + LOOK_MS, this.#left.signal);
-      await this.#member.look();
-    }
+    if (isLeading) await this.#untilOtherLeads();
     for (const forwarder of [this.#api, this.#endpoints]) forwarder.endStreams();
     await this.#parts.doors.close(STOP_GRACE_MS);
     this.#left.abort();
     await this.#member.leave();
     for (const forwarder of [this.#api, this.#endpoints]) forwarder.close();
+  }
+
+  #otherLeader(): ClusterNode | undefined {
+    const leader = this.#membership?.leader;
+    return leader?.id === this.id ? undefined : leader;
+  }
+
+  /** The doors stay open meanwhile. */
+  async #untilOtherLeads(): Promise<void> {
+    const until = systemClock.now() + HAND_OVER_MS;
+    const isOther = (): boolean => this.#otherLeader() !== undefined;
+    await this.#member.tell();
+    while (this.#member.canHandOver && !isOther() && systemClock.now() < until) {
+      await systemClock.sleepUntil(systemClock.now() + LOOK_MS, this.#left.signal);
+      await this.#member.look();
+    }
+    // By then, the other nodes know the next leader as well.
+    if (isOther()) await systemClock.sleepUntil(systemClock.now() + BEAT_MS, this.#left.signal);
   }
 
   async #live(): Promise<void> {
@@ -171,11 +190,14 @@ class Node {
       let serving: Serving | undefined;
       try {
         serving = await this.#serve(leadership);
+        member.tellProblem("");
         log.info("this node leads", { node: this.id });
         await this.#untilOver(leadership);
       } catch (error) {
+        this.#listeners = undefined;
         log.error("cannot lead: another node may, and this one tries again", { reason: messageOf(error) });
         await member.release();
+        member.tellProblem(messageOf(error));
         await systemClock.sleepUntil(systemClock.now() + RETRY_MS, this.#stopping.signal);
       }
       if (serving !== undefined) await this.#endServing(serving, leadership);
@@ -205,7 +227,7 @@ class Node {
       apiKey: keys.apiKey,
       version,
       doors,
-      record: serverRecord(doors, version),
+      record: serverRecord(doors, version, this.id),
       cluster: this.#member,
       metrics,
       openStore: (signal) => openAsLeader(leadership, { settings, home, log, signal }),
@@ -254,7 +276,7 @@ class Node {
     }
   }
 
-  #forwarder(urlOf: (leader: ClusterNode) => string, listenerOf: (listeners: Listeners) => RequestListener): Forwarder {
+  #forwarder({ urlOf, listenerOf, answersHere }: DoorParts): Forwarder {
     return new Forwarder({
       signer: this.#parts.keys,
       clock: systemClock,
@@ -268,7 +290,7 @@ class Node {
         const listeners = this.#listeners;
         return listeners === undefined ? undefined : (request, response) => this.#answer(listenerOf(listeners), { request, response });
       },
-      answersHere: (request, response) => this.#answersHere(request, response),
+      answersHere,
     });
   }
 
@@ -278,12 +300,30 @@ class Node {
     listener(request, response);
   }
 
-  /** A standby is ready when it knows where to send requests. */
-  #answersHere({ url }: IncomingMessage, response: ServerResponse): boolean {
-    if (url !== "/healthz" && url !== "/readyz") return false;
-    const isReady = url === "/healthz" || (this.#membership?.leader !== undefined && !this.#stopping.signal.aborted);
-    response.writeHead(isReady ? 200 : 503, { "content-type": "text/plain" });
-    response.end(isReady ? (url === "/healthz" ? "ok" : "ready") : "not ready");
+  /** Health checks, and commands that look for the server of a home while no node leads. */
+  #answersHere({ url, headers }: IncomingMessage, response: ServerResponse): boolean {
+    const hasLeader = this.#otherLeader() !== undefined && !this.#member.isBlind;
+    if (url === "/healthz") response.writeHead(200, PLAIN).end("ok");
+    else if (url === "/readyz" && hasLeader && !this.#stopping.signal.aborted) response.writeHead(200, PLAIN).end("ready");
+    else if (url === "/readyz") response.writeHead(503, PLAIN).end("not ready");
+    else if (url === "/v1/status" && !hasLeader && headers.authorization === `Bearer ${this.#parts.keys.apiKey}`)
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ data: this.#status() }));
+    else return false;
     return true;
+  }
+
+  #status(): StatusRecord {
+    const { doors, version, home, settings } = this.#parts;
+    return {
+      in_background: false,
+      ...serverRecord(doors, version, this.id)(),
+      home,
+      secret_key: "environment",
+      sources: 0,
+      database: "PostgreSQL",
+      sandbox: "belt",
+      no_wall: "this node runs no components now",
+      component_network: settings.componentNetwork,
+    };
   }
 }

@@ -59,7 +59,12 @@ export async function startRuntime(settings: Settings, log: Log, options: ServeO
         openStore: open,
         listen,
       });
-      await writeServerRecord(home, record());
+      try {
+        await writeServerRecord(home, record());
+      } catch (error) {
+        await serving.end(0, doors.close(0));
+        throw error;
+      }
       return {
         apiUrl: doors.apiUrl,
         endpointUrl: doors.endpointUrl,
@@ -133,9 +138,9 @@ export async function openDoors(settings: Settings, { log, count }: { readonly l
   };
 }
 
-export function serverRecord(doors: Doors, version: string): () => ServerRecord {
+export function serverRecord(doors: Doors, version: string, node?: string): () => ServerRecord {
   const started = startedNow(doors.endpointUrl, version);
-  return () => ({ ...started, api_url: doors.apiUrl });
+  return () => ({ ...started, api_url: doors.apiUrl, ...(node === undefined ? {} : { node }) });
 }
 
 function answerStarting(_request: IncomingMessage, response: ServerResponse): void {

@@ -112,16 +112,22 @@ export async function serve(settings: Settings, parts: ServeParts): Promise<Serv
     return await serveInOrder(settings, { ...parts, stop, undo });
   } catch (error) {
     stop.abort();
-    for (const step of undo.toReversed()) {
-      try {
-        await step(0);
-      } catch (problem) {
-        // The caller throws the first error.
-        parts.log.error("could not undo a step of the failed start", { reason: messageOf(problem) });
-      }
-    }
+    await undoAll(undo, 0).catch((problem: unknown) => parts.log.error("could not undo a step of the failed start", { reason: messageOf(problem) }));
     throw error;
   }
+}
+
+/** Takes all steps, then throws the first error. */
+async function undoAll(steps: readonly UndoStep[], graceMs: number): Promise<void> {
+  const errors: unknown[] = [];
+  for (const step of steps.toReversed()) {
+    try {
+      await step(graceMs);
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
 }
 
 interface ServingParts extends ServeParts {
@@ -183,7 +189,7 @@ async function serveInOrder(settings: Settings, parts: ServingParts): Promise<Se
     ask: (url, call) => asked.ask(url, call),
     async end(graceMs, whenAnswered) {
       answered = whenAnswered;
-      for (const step of undo.toReversed()) await step(graceMs);
+      await undoAll(undo, graceMs);
     },
   };
 }

@@ -159,7 +159,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "config.ts",
   ],
   "runtime.ts": ["domain", "ports", "engine", "server", "system", "server-facts.ts", "serving.ts", "open-store.ts", "config.ts"],
-  "cluster-node.ts": ["domain", "ports", "server", "store/postgres", "system", "serving.ts", "runtime.ts", "open-store.ts", "config.ts"],
+  "cluster-node.ts": ["domain", "ports", "api", "server", "store/postgres", "system", "serving.ts", "runtime.ts", "open-store.ts", "config.ts"],
   "check-machine.ts": ["domain", "database", "sandbox", "store/sqlite", "system", "config.ts"],
   "migrate-home.ts": ["domain", "database", "store/postgres", "store/sqlite", "store/transfer", "system", "config.ts"],
   "restore-home.ts": ["domain", "store/sqlite", "system"],

@@ -7,6 +7,7 @@ const status = z.object({
   version: z.string(),
   pid: z.int(),
   in_background: z.boolean().describe("started by a command, in the background"),
+  node: optionalText.describe("the node of a cluster that answers: its leader, or a standby that knows no leader"),
   home: z.string(),
   secret_key: z.enum(["keyring", "file", "environment"]),
   api_url: z.string(),

@@ -3,7 +3,19 @@ import { type ClusterNode, SILENT_AFTER_MS, canLeadInstead, leaderOf, roleOf } f
 
 function node(id: string, more: Partial<ClusterNode> = {}): ClusterNode {
   const urls = { apiUrl: `http://${id}:1`, endpointUrl: `http://${id}:2` };
-  return { id, ...urls, version: "1.0.0", startedAt: 0, silentMs: 100, isDraining: false, isLeader: false, isReady: true, ...more };
+  return {
+    id,
+    ...urls,
+    version: "1.0.0",
+    startedAt: 0,
+    silentMs: 100,
+    isDraining: false,
+    isCandidate: true,
+    problem: "",
+    isLeader: false,
+    isReady: true,
+    ...more,
+  };
 }
 
 describe("a node of a cluster", () => {
@@ -11,6 +23,8 @@ describe("a node of a cluster", () => {
     [{ isLeader: true }, "leading"],
     [{ isLeader: true, isReady: false }, "starting"],
     [{}, "standby"],
+    [{ isCandidate: false }, "starting"],
+    [{ problem: "its schema is older" }, "unable"],
     [{ isDraining: true }, "draining"],
     [{ isLeader: true, isDraining: true }, "draining"],
     [{ isLeader: true, silentMs: SILENT_AFTER_MS }, "silent"],
@@ -29,6 +43,8 @@ describe("a node of a cluster", () => {
     const leader = node("a", { isLeader: true });
     expect(canLeadInstead([leader, node("b")], "a")).toBe(true);
     expect(canLeadInstead([leader], "a")).toBe(false);
-    expect(canLeadInstead([leader, node("b", { isDraining: true }), node("c", { silentMs: SILENT_AFTER_MS })], "a")).toBe(false);
+    expect(canLeadInstead([leader, node("b", { isDraining: true }), node("c", { silentMs: SILENT_AFTER_MS }), node("d", { problem: "older" })], "a")).toBe(
+      false,
+    );
   });
 });

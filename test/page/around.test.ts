@@ -66,7 +66,15 @@ describe("the server on the page", () => {
 
   it("shows the nodes of a cluster, and drains one and lets it lead again; alone, it shows none", async () => {
     const urls = { apiUrl: "http://a:1", endpointUrl: "http://a:2", version: "1.2.3", startedAt: Date.now(), isReady: true };
-    const nodes = ["10.0.0.1:4141", "10.0.0.2:4141"].map((id, place) => ({ ...urls, id, silentMs: place * 7000, isDraining: false, isLeader: place === 0 }));
+    const nodes = ["10.0.0.1:4141", "10.0.0.2:4141"].map((id, place) => ({
+      ...urls,
+      id,
+      silentMs: place * 7000,
+      isDraining: false,
+      isCandidate: true,
+      problem: "",
+      isLeader: place === 0,
+    }));
     const cluster = {
       nodes: async () => nodes,
       async drain(id: string, isDraining: boolean) {

@@ -111,7 +111,8 @@ describe("a cluster", () => {
     const { nodes } = await cluster(2);
     const [first, second] = nodes;
     if (first === undefined || second === undefined) throw new Error("two nodes were started");
-    expect(await roles(second)).toEqual({ [first.id]: "leading", [second.id]: "standby" });
+    await eventually(async () => (await roles(second))[second.id] === "standby");
+    expect((await roles(second))[first.id]).toBe("leading");
     expect(second.running.apiKey).toBe(first.running.apiKey);
     const path = await deployAt(second);
     expect((await send(second, path, 1))?.status).toBe(200);
@@ -216,7 +217,10 @@ describe("a cluster", () => {
     const load = new Load(nodes, path);
     await load.untilMore();
     await server().stop("SIGQUIT");
-    await sleep(1000);
+    const [, second] = nodes;
+    await eventually(async () => first.running.stderr().includes("no longer leads") || second?.running.stderr().includes("no longer leads"));
+    const told = await first.home.pd("status");
+    expect([told.code, told.stdout]).toEqual([0, expect.stringMatching(/^Node: +127/m)]);
     await server().run();
     await load.untilMore();
     await load.stop();

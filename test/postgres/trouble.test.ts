@@ -11,13 +11,13 @@ import type { Store } from "../../src/ports/stores/store.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { clientConfigOf } from "../../src/store/postgres/connection/address.ts";
+import { LEADER_LOCK } from "../../src/store/postgres/cluster/cluster-tables.ts";
 import { ALONE, Leadership } from "../../src/store/postgres/cluster/leadership.ts";
 import { openPostgresServer } from "../../src/store/postgres/postgres-store.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { component, run, source } from "../contract/store.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
-import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { newDatabase, openPostgresAt, postgresForTests } from "../support/postgres.ts";
 
@@ -251,14 +251,19 @@ describe("a database", () => {
     const isTold = once(told, "taken over");
     const first = await openPostgresServer({ ...settings(config), onTakenOver: () => void told.emit("taken over") });
     const fence = await deployed(first.store);
-    const opening = openPostgresServer(settings(config));
-    const locks = (isGranted: boolean): string =>
-      `select l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where l.locktype = 'advisory' and l.granted = ${isGranted} and a.datname = '${config.database}'`;
-    await eventually(async () => (await server().ask(locks(false))).length === 1);
-    await server().ask(`select pg_terminate_backend(pid) from (${locks(true)}) holder`);
-    const next = await opening;
-    onTestFinished(() => next.store.close());
+    const taker = new pg.Client(config);
+    await taker.connect();
+    // It gets the lock before the first server can open another session.
+    await taker.query(`do $$ begin
+      perform pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid
+        where l.locktype = 'advisory' and l.granted and a.datname = current_database();
+      loop exit when pg_try_advisory_lock(${LEADER_LOCK}); end loop;
+    end $$`);
+    await taker.query("update leadership set epoch = epoch + 1, token = 'another'");
     await isTold;
+    await taker.end();
+    const next = await openPostgresServer(settings(config));
+    onTestFinished(() => next.store.close());
     await expect(first.store.commit(run(fence, "dc_a", "inv_1"))).rejects.toMatchObject({ message: expect.stringContaining("another server") });
     await expect(first.store.createDataStore("d", now)).rejects.toMatchObject({ code: "PD_NOT_STORED", message: expect.stringContaining("another server") });
     await expect(first.store.countEvents("dc_a")).rejects.toMatchObject({ message: expect.stringContaining("another server") });

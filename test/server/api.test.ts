@@ -51,7 +51,7 @@ async function call(server: TestServer, method: string, path: string, { query = 
 
 const ONE_NODE = {
   ...{ id: "a:4141", apiUrl: "http://a:4141", endpointUrl: "http://a:4142", version: "1.0.0", startedAt: 1, silentMs: 10 },
-  ...{ isDraining: false, isLeader: true, isReady: true },
+  ...{ isDraining: false, isCandidate: true, problem: "", isLeader: true, isReady: true },
 };
 const CLUSTER: Cluster = { nodes: async () => [ONE_NODE], drain: async (_id, isDraining) => ({ ...ONE_NODE, isDraining }) };
 

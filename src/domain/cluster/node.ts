@@ -16,19 +16,24 @@ export interface ClusterNode {
   /** ms since its last sign of life. */
   readonly silentMs: number;
   readonly isDraining: boolean;
+  /** It has a session that tries to get the lock, or has it. */
+  readonly isCandidate: boolean;
+  /** Why it could not lead when it tried. Empty if it could. */
+  readonly problem: string;
   readonly isLeader: boolean;
   /** A leader that takes requests. */
   readonly isReady: boolean;
 }
 
-/** `standby`: would lead if the leader ended. */
-export type NodeRole = "leading" | "starting" | "standby" | "draining" | "silent";
+/** `standby`: would lead if the leader ended. `starting`: is about to be one of both. `unable`: its last try to lead failed. */
+export type NodeRole = "leading" | "starting" | "standby" | "unable" | "draining" | "silent";
 
-export function roleOf({ silentMs, isDraining, isLeader, isReady }: ClusterNode): NodeRole {
+export function roleOf({ silentMs, isDraining, isCandidate, problem, isLeader, isReady }: ClusterNode): NodeRole {
   if (silentMs >= SILENT_AFTER_MS) return "silent";
   if (isLeader && isReady) return isDraining ? "draining" : "leading";
   if (isDraining) return "draining";
-  return isLeader ? "starting" : "standby";
+  if (problem !== "") return "unable";
+  return isLeader || !isCandidate ? "starting" : "standby";
 }
 
 /** The node that takes requests now. */

@@ -16,15 +16,25 @@ export function forwardedHeader(request: IncomingMessage, { signer, now }: { rea
   return `${claim} ${signer.sign(signedText(request, claim))}`;
 }
 
-/** True for a request that another node has forwarded. Its header is removed in any case. */
-export function takeForwarded(request: IncomingMessage, { signer, now }: { readonly signer: Signer; readonly now: number }): boolean {
+/** The header of a request that another node has forwarded. It is removed in any case. */
+export function takeForwarded(request: IncomingMessage, { signer, now }: { readonly signer: Signer; readonly now: number }): string | undefined {
   const header = request.headers[FORWARDED];
-  if (header === undefined) return false;
+  if (header === undefined) return undefined;
   removeHeader(request);
   const [at = "", address = "", signature = ""] = String(header).split(" ");
-  if (Math.abs(now - Number(at)) > MOST_AGE_MS || !signer.isSigned(signedText(request, `${at} ${address}`), signature)) return false;
+  if (Math.abs(now - Number(at)) > MOST_AGE_MS || !signer.isSigned(signedText(request, `${at} ${address}`), signature)) return undefined;
   clients.set(request, address);
-  return true;
+  return String(header);
+}
+
+/** Of the answer of a node that got this header and does not lead. */
+export function refusalSignature(forwarded: string, signer: Signer): string {
+  return signer.sign(`does not lead\n${forwarded}`);
+}
+
+/** True when another node of the cluster has forwarded the request. */
+export function isForwarded(request: IncomingMessage): boolean {
+  return clients.has(request);
 }
 
 /** Of the client that sent the request to the first node. */

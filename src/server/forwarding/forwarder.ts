@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, type IncomingMessage, type RequestListener, 
 import { pipeline } from "node:stream";
 import { type ErrorCode, PdError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { FORWARDED, type Signer, forwardedHeader, takeForwarded } from "./forwarded.ts";
+import { FORWARDED, type Signer, forwardedHeader, refusalSignature, takeForwarded } from "./forwarded.ts";
 
 interface ForwarderSettings {
   readonly signer: Signer;
@@ -18,17 +18,22 @@ interface ForwarderSettings {
   readonly answersHere: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-/** A takeover takes less. */
-const HOLD_MS = 10_000;
+/** Longer than a leader that hands over may take. */
+const HOLD_MS = 15_000;
 const LOOK_EVERY_MS = 50;
 /** A body up to this size can be sent again. */
 const MOST_HELD_BYTES = 64 * 1024;
+/** Of all bodies that are kept. */
+const MOST_HELD_IN_ALL = 64 * 2 ** 20;
 /** Less than the 65 s after which the leader closes an idle connection. */
 const IDLE_MS = 30_000;
+const CONNECT_WITHIN_MS = 2000;
+const MOST_HEADER_BYTES = 2 ** 20;
 const NOT_LEADING = "x-headwater-not-leading";
 const OF_ONE_HOP = new Set(["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "expect", FORWARDED]);
 
-type Outcome = "answered" | "not-reached" | "cut-off";
+/** `unanswered`: the leader got it and may have run it. */
+type Outcome = "answered" | "not-reached" | "unanswered";
 type Body = Buffer | "stream";
 
 /** A door of a node: the leader answers itself, and the others forward one hop to it. */
@@ -39,6 +44,8 @@ export class Forwarder {
   readonly #underWay = new Map<ClientRequest, string>();
   /** Ends an event stream. */
   readonly #streams = new Set<() => void>();
+  /** Bytes of bodies that are kept. */
+  #held = 0;
 
   constructor(settings: ForwarderSettings) {
     this.#settings = settings;
@@ -46,11 +53,16 @@ export class Forwarder {
 
   readonly listener: RequestListener = (request, response) => {
     const { signer, clock, own, answersHere } = this.#settings;
-    const isForwarded = takeForwarded(request, { signer, now: clock.now() });
+    const forwarded = takeForwarded(request, { signer, now: clock.now() });
     const listener = own();
     if (listener !== undefined) return listener(request, response);
     if (answersHere(request, response)) return;
-    if (isForwarded) return refuse(request, response, { code: "PD_STARTING", message: "This node does not lead", headers: [NOT_LEADING, "1"] });
+    if (forwarded !== undefined)
+      return refuse(request, response, {
+        code: "PD_STARTING",
+        message: "This node does not lead",
+        headers: [NOT_LEADING, refusalSignature(forwarded, signer)],
+      });
     void this.#forward(request, response);
   };
 
@@ -72,23 +84,46 @@ export class Forwarder {
     const { clock, signal } = this.#settings;
     const until = clock.now() + HOLD_MS;
     let body: Body | undefined;
+    let isSentAgain = false;
     for (;;) {
       const url = await this.#leader(until, response);
       if (response.destroyed) return;
       if (url === undefined) break;
       const own = this.#settings.own();
       if (own !== undefined && body === undefined) return own(request, response);
-      body ??= await bodyOf(request);
+      body ??= await this.#bodyOf(request, response);
       if (response.destroyed || (body !== "stream" && !request.complete)) return void response.destroy();
       const outcome = await this.#send(url, { request, response, body });
       if (outcome === "answered") return;
-      if (outcome === "cut-off")
+      const isRead = request.method === "GET" || request.method === "HEAD";
+      if (outcome === "unanswered" && (!isRead || isSentAgain))
         return refuse(request, response, { code: "PD_INTERRUPTED", message: "The node that served the request ended before it answered" });
-      if (body === "stream" || clock.now() >= until || signal.aborted) break;
+      isSentAgain = outcome === "unanswered";
+      if (clock.now() >= until || signal.aborted) break;
       await clock.sleepUntil(clock.now() + LOOK_EVERY_MS, signal);
       await this.#settings.look();
     }
     refuse(request, response, { code: "PD_STARTING", message: "Cannot take requests now: no node of the cluster leads" });
+  }
+
+  /** The whole body when it is small. */
+  async #bodyOf(request: IncomingMessage, response: ServerResponse): Promise<Body> {
+    const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
+    const size = Number(length);
+    if (encoding !== undefined || size > MOST_HELD_BYTES || this.#held + size > MOST_HELD_IN_ALL) {
+      // It can be sent once.
+      await this.#settings.look();
+      return "stream";
+    }
+    this.#held += size;
+    response.once("close", () => (this.#held -= size));
+    return new Promise((resolve) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      const done = (): void => resolve(Buffer.concat(chunks));
+      request.once("end", done);
+      request.once("close", done);
+    });
   }
 
   /** Waits for one. */
@@ -106,63 +141,60 @@ export class Forwarder {
   #send(url: string, { request, response, body }: { request: IncomingMessage; response: ServerResponse; body: Body }): Promise<Outcome> {
     const { signer, clock } = this.#settings;
     return new Promise((resolve) => {
-      const { hostname, port } = new URL(url);
-      const headers = [...headersFor(request, body), FORWARDED, forwardedHeader(request, { signer, now: clock.now() })];
+      const { hostname, host: authority, port } = new URL(url);
+      const forwarded = forwardedHeader(request, { signer, now: clock.now() });
+      const headers = [...headersFor(request, body), FORWARDED, forwarded, ...(request.headers.host === undefined ? ["host", authority] : [])];
       const host = hostname.replace(/^\[|\]$/g, "");
-      const sent = send({ agent: this.#agent, host, port, method: request.method, path: request.url, headers, setHost: false });
+      const about = { agent: this.#agent, host, port, method: request.method, path: request.url, headers, setHost: false, maxHeaderSize: MOST_HEADER_BYTES };
+      const sent = send(about);
       this.#underWay.set(sent, url);
       let isConnected = false;
       let isAnswered = false;
+      const connecting = setTimeout(() => sent.destroy(), CONNECT_WITHIN_MS);
       const end = (outcome: Outcome): void => {
+        clearTimeout(connecting);
         this.#underWay.delete(sent);
         response.off("close", giveUp);
         resolve(outcome);
       };
       const giveUp = (): void => void sent.destroy();
       response.once("close", giveUp);
-      sent.once("socket", (socket) => {
-        if (socket.connecting) socket.once("connect", () => (isConnected = true));
-        else isConnected = true;
-      });
+      const begin = (): void => {
+        isConnected = true;
+        clearTimeout(connecting);
+        if (body === "stream") request.pipe(sent);
+      };
+      sent.once("socket", (socket) => (socket.connecting ? socket.once("connect", begin) : begin()));
       sent.once("response", (answer) => {
         isAnswered = true;
-        if (answer.headers[NOT_LEADING] !== undefined) {
+        if (answer.headers[NOT_LEADING] === refusalSignature(forwarded, signer)) {
           answer.resume();
-          return end("not-reached");
+          // The beginning of a stream is lost.
+          return end(body === "stream" ? "unanswered" : "not-reached");
         }
         const endStream = (): void => {
           answer.unpipe(response);
           response.end(() => sent.destroy());
         };
         if (answer.headers["content-type"]?.startsWith("text/event-stream") === true) this.#streams.add(endStream);
-        const ended = (): void => {
-          this.#streams.delete(endStream);
-          end("answered");
-        };
-        passOn(answer, { request, response, ended });
+        passOn(answer, {
+          request,
+          response,
+          ended: () => {
+            this.#streams.delete(endStream);
+            end("answered");
+          },
+        });
       });
       sent.on("error", () => {
-        if (isAnswered) return;
-        const isSafe = request.method === "GET" || request.method === "HEAD";
-        end(response.destroyed ? "answered" : !isConnected || isSafe ? "not-reached" : "cut-off");
+        request.unpipe(sent);
+        // The client may still be sending, and then reads the answer.
+        if (isConnected && body === "stream") request.resume();
+        if (!isAnswered) end(response.destroyed ? "answered" : isConnected ? "unanswered" : "not-reached");
       });
-      if (body === "stream") pipeline(request, sent, () => {});
-      else sent.end(body);
+      if (body !== "stream") sent.end(body);
     });
   }
-}
-
-/** The whole body when it is small. */
-function bodyOf(request: IncomingMessage): Body | Promise<Body> {
-  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
-  if (encoding !== undefined || Number(length ?? 0) > MOST_HELD_BYTES) return "stream";
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    const done = (): void => resolve(Buffer.concat(chunks));
-    request.once("end", done);
-    request.once("close", done);
-  });
 }
 
 function headersFor(request: IncomingMessage, body: Body): string[] {

@@ -1,4 +1,4 @@
-import type { ClientConfig } from "pg";
+import type { ClientBase, ClientConfig } from "pg";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DataStoreStore } from "../../ports/stores/data-store-store.ts";
@@ -109,8 +109,9 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
 async function openPostgres(settings: PostgresSettings, leadership?: Leadership): Promise<{ db: Connections; store: Store; version: string }> {
   const { config, migrations, identity, clock, signal, onMigration } = settings;
   const applicationName = leadership?.sessionName ?? `headwater ${clock.randomText(8)}`;
-  const version = await migrate(clientConfig(config, applicationName), { folder: migrations, oldest: OLDEST_VERSION, clock, signal, onMigration });
-  const db = new Connections({ config, applicationName, clock, signal, check: (client) => leadership?.check(client) });
+  const check = (client: ClientBase): Promise<void> | undefined => leadership?.check(client);
+  const version = await migrate(clientConfig(config, applicationName), { folder: migrations, oldest: OLDEST_VERSION, clock, signal, onMigration, check });
+  const db = new Connections({ config, applicationName, clock, signal, check });
   if (identity !== undefined) await saveIdentity(db, identity);
   await dropDonePending(db);
   return { db, store: storeOn(db, settings), version };

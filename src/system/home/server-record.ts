@@ -12,6 +12,8 @@ export interface ServerRecord {
   readonly version: string;
   /** A command started the server. Otherwise its user or a supervisor may restart it. */
   readonly in_background?: boolean;
+  /** Id of a node of a cluster. */
+  readonly node?: string;
 }
 
 /** Undefined for a missing or invalid record. */

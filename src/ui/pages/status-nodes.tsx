@@ -18,7 +18,14 @@ const COLUMNS: readonly Column[] = [
 
 type Node = Awaited<ReturnType<ReturnType<typeof useClient>["cluster"]["nodes"]>>[number];
 
-const TONES: Readonly<Record<Node["role"], Tone>> = { leading: "good", starting: "attention", standby: "plain", draining: "attention", silent: "bad" };
+const TONES: Readonly<Record<Node["role"], Tone>> = {
+  leading: "good",
+  starting: "attention",
+  standby: "plain",
+  unable: "bad",
+  draining: "attention",
+  silent: "bad",
+};
 
 /** Nothing for a server that is alone. */
 export function Nodes() {
@@ -42,11 +49,12 @@ export function Nodes() {
         One node leads: it serves all sources. The others forward requests to it, and one of them leads when it ends. Drain a node before you stop it.
       </p>
       <Table columns={COLUMNS}>
-        {nodes.map(({ node, role, version, started_at_ms: startedAt, silent_ms: silentMs }) => (
+        {nodes.map(({ node, role, version, problem, started_at_ms: startedAt, silent_ms: silentMs }) => (
           <tr key={node}>
             <td class="mono">{node}</td>
             <td>
               <StateMark tone={TONES[role]}>{role === "silent" ? `silent for ${plural(Math.floor(silentMs / 1000), "second")}` : role}</StateMark>
+              {problem !== undefined && <div class="muted">could not lead: {problem}</div>}
             </td>
             <td class="hide-narrow">{version}</td>
             <td class="hide-narrow">

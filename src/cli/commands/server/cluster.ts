@@ -11,7 +11,9 @@ const LOOK_MS = 200;
 
 export async function status(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  return printRecords(cli, await client.cluster.nodes(), {
+  const nodes = await client.cluster.nodes();
+  for (const { node, problem } of nodes) if (problem !== undefined && !cli.isJson) printNote(cli, `${node} could not lead: ${problem}`);
+  return printRecords(cli, nodes, {
     columns: ["node", "role", "version", "started", "seen"],
     cells: ({ node, role, version, started_at_ms: startedAt, silent_ms: silentMs }) => [
       node,

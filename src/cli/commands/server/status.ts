@@ -20,6 +20,7 @@ export async function status(cli: CliContext): Promise<number> {
       fields([
         ["Running", `process ${found.pid}, version ${found.version}`],
         ["This command", found.version === version ? undefined : `version ${version}: the server keeps its version until it restarts (pd down)`],
+        ["Node", found.node === undefined ? undefined : `${found.node} (pd cluster lists all)`],
         ["API", found.api_url],
         ["Endpoints", found.endpoint_url],
         ["Sources", found.sources],

@@ -12,6 +12,6 @@ export function clusterRoutes(cluster: Cluster): readonly Route[] {
 }
 
 function nodeRecord(node: ClusterNode): NodeRecord {
-  const { id, version, startedAt, silentMs } = node;
-  return { node: id, role: roleOf(node), version, started_at_ms: startedAt, silent_ms: silentMs };
+  const { id, version, problem, startedAt, silentMs } = node;
+  return { node: id, role: roleOf(node), version, problem: problem === "" ? undefined : problem, started_at_ms: startedAt, silent_ms: silentMs };
 }

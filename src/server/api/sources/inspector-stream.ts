@@ -1,3 +1,4 @@
+import { IncomingMessage } from "node:http";
 import { EventEmitter, on } from "node:events";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
@@ -12,6 +13,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import { type ActionDebuggers, type DebugTarget, deployedTarget } from "./debug-targets.ts";
 import { type Message, frameOf, framesOf, stream, streamHead } from "./event-stream.ts";
 import { callerOf } from "../rights.ts";
+import { isForwarded } from "../../forwarding/forwarded.ts";
 
 interface InspectorPorts {
   readonly engine: Engine;
@@ -55,7 +57,9 @@ export function inspectorRoutes(ports: InspectorPorts): Hono {
 /** Debugged components run without Node's permission model. So only the owner may debug, from the server's machine. */
 function requireOwner(context: Context): void {
   const { name } = callerOf(context);
-  const isHere = isLoopbackAddress(getConnInfo(context).remote.address);
+  const incoming: unknown = Reflect.get(Object(context.env), "incoming");
+  const isFromNode = incoming instanceof IncomingMessage && isForwarded(incoming);
+  const isHere = isLoopbackAddress(getConnInfo(context).remote.address) && !isFromNode;
   if (name === undefined && isHere) return;
   const why = isHere ? `the key ${JSON.stringify(name)} is not the owner's` : "the request came from another machine";
   throw new PdError("PD_NOT_OWNER", `Cannot debug on this server: ${why}`);

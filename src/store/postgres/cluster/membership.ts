@@ -5,7 +5,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Cluster } from "../../../ports/cluster.ts";
 import type { Log } from "../../../ports/log.ts";
 import { clientConfig } from "../connection/sql.ts";
-import { LEADER_LOCK, makeClusterTables } from "./cluster-tables.ts";
+import { HOLDER, makeClusterTables } from "./cluster-tables.ts";
 import { Leadership } from "./leadership.ts";
 
 export interface MemberSettings {
@@ -23,31 +23,28 @@ export interface MemberSettings {
 /** A beat that takes longer has failed. */
 const ANSWER_WITHIN_MS = 2000;
 const RETRY_MS = 2000;
-/** The session of a takeover that this node does not know about is then ended. */
-const UNKNOWN_BEATS = 6;
+const LOOK_MS = 100;
+/** Without a leader for this long, a draining node leads as well. */
+const DRAINED_TOO_LONG_MS = 10_000;
 
-const HOLDER = `select a.pid, a.pid || ' ' || a.backend_start as session from pg_locks l join pg_stat_activity a on a.pid = l.pid
-  where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and a.datname = current_database()
-    and ((l.classid::bigint << 32) | l.objid::bigint) = ${LEADER_LOCK}`;
-const JOIN = `insert into cluster_nodes (id, instance, api_url, endpoint_url, version, session, is_draining, started_at, seen_at)
-  values ($1, $2, $3, $4, $5, '', false, clock_timestamp(), clock_timestamp())
+const JOIN = `insert into cluster_nodes (id, instance, api_url, endpoint_url, version, session, is_draining, problem, started_at, seen_at)
+  values ($1, $2, $3, $4, $5, '', false, '', clock_timestamp(), clock_timestamp())
   on conflict (id) do update set instance = excluded.instance, api_url = excluded.api_url, endpoint_url = excluded.endpoint_url,
-    version = excluded.version, session = '', is_draining = false, started_at = excluded.started_at, seen_at = excluded.seen_at`;
-const BEAT = "update cluster_nodes set seen_at = clock_timestamp(), session = $3 where id = $1 and instance = $2";
+    version = excluded.version, session = '', is_draining = false, problem = '', started_at = excluded.started_at, seen_at = excluded.seen_at`;
+const BEAT = "update cluster_nodes set seen_at = clock_timestamp(), session = $3, problem = $4 where id = $1 and instance = $2";
 const TELL_READY = "update leadership set is_ready = $2 where node = $1 and is_ready <> $2";
 const FORGET = "delete from cluster_nodes where seen_at < clock_timestamp() - interval '1 hour'";
-const NODES = `with holder as (${HOLDER})
-  select n.id, n.api_url, n.endpoint_url, n.version, n.is_draining, (extract(epoch from n.started_at) * 1000)::bigint as started_at,
-    (extract(epoch from clock_timestamp() - n.seen_at) * 1000)::bigint as silent_ms, coalesce(n.session = h.session, false) as has_lock,
-    coalesce(n.session = h.session and l.node = n.id, false) as is_leader, coalesce(l.is_ready, false) as is_ready
-  from cluster_nodes n left join leadership l on true left join holder h on true order by n.id`;
-/** Its process hangs, or the network hides it. */
-const END_SILENT = `with holder as (${HOLDER}) select pg_terminate_backend(h.pid) from holder h join cluster_nodes n on n.session = h.session
-  where n.seen_at < clock_timestamp() - interval '${SILENT_AFTER_MS} milliseconds'`;
+const NODES = `select id, api_url, endpoint_url, version, session, is_draining, problem, (extract(epoch from started_at) * 1000)::bigint as started_at,
+    (extract(epoch from clock_timestamp() - seen_at) * 1000)::bigint as silent_ms from cluster_nodes order by id`;
+const STATE = `select l.node, l.is_ready, h.session as holder from (select 1) one left join leadership l on true left join (${HOLDER}) h on true`;
+const END_HOLDER = `select pg_terminate_backend(h.pid) from (${HOLDER}) h where h.session = $1`;
 
-interface NodeRow {
-  readonly node: ClusterNode;
-  readonly hasLock: boolean;
+interface State {
+  readonly nodes: readonly ClusterNode[];
+  /** The session that has the lock, when no node that gives signs of life has it, and no server outside of the cluster. */
+  readonly abandoned: string | undefined;
+  /** Its node has been silent for too long. */
+  readonly isSilent: boolean;
 }
 
 /** This node's place among the nodes of a cluster. */
@@ -57,14 +54,15 @@ export class Membership implements Cluster {
   readonly #instance: string;
   readonly #failed = new AbortController();
   #session = "";
+  #problem = "";
   #leadership: Leadership | undefined;
   #nodes: readonly ClusterNode[] = [];
-  /** Aborts a claim. */
-  #claim = new AbortController();
-  #unknownBeats = 0;
+  /** A session without a known node, and since when it has the lock. */
+  #stranger: { readonly session: string; readonly since: number } | undefined;
+  #leaderlessSince: number;
   #lastBeatAt: number;
   #beating: Promise<void> | undefined;
-  #beats: Promise<void> = Promise.resolve();
+  #loops: Promise<unknown> = Promise.resolve();
 
   /** Throws PD_DATABASE_UNUSABLE, PD_SECRET_KEY_WRONG. */
   static async join(settings: MemberSettings): Promise<Membership> {
@@ -76,14 +74,14 @@ export class Membership implements Cluster {
       if (error instanceof PdError) throw error;
       throw new PdError("PD_DATABASE_UNUSABLE", `Cannot join the cluster: ${messageOf(error)}`, { cause: error, fix: "Check --database-url" });
     }
-    membership.#beats = membership.#keepBeating();
+    membership.#loops = Promise.all([membership.#keepBeating(), membership.#keepWatch()]);
     return membership;
   }
 
   private constructor(settings: MemberSettings) {
     this.#settings = settings;
     this.#instance = settings.clock.randomText(12);
-    this.#lastBeatAt = settings.clock.now();
+    [this.#lastBeatAt, this.#leaderlessSince] = [settings.clock.now(), settings.clock.now()];
     this.#pool = new pg.Pool({
       ...clientConfig(settings.config, "headwater node"),
       connectionTimeoutMillis: ANSWER_WITHIN_MS,
@@ -107,6 +105,11 @@ export class Membership implements Cluster {
     return canLeadInstead(this.#nodes, this.#settings.node.id);
   }
 
+  /** It has not reached the database for a while. */
+  get isBlind(): boolean {
+    return this.#settings.clock.now() - this.#lastBeatAt >= STEP_DOWN_AFTER_MS;
+  }
+
   /** As of the last beat. */
   get leader(): ClusterNode | undefined {
     return leaderOf(this.#nodes);
@@ -125,7 +128,7 @@ export class Membership implements Cluster {
   }
 
   async nodes(): Promise<readonly ClusterNode[]> {
-    return (await this.#rows()).map(({ node }) => node);
+    return (await this.#read()).nodes;
   }
 
   async drain(id: string, isDraining: boolean): Promise<ClusterNode> {
@@ -140,27 +143,38 @@ export class Membership implements Cluster {
     return { ...found, isDraining };
   }
 
-  /** Resolves when this node leads. Throws PD_STOPPING when `signal` aborts. */
+  /** Resolves when this node leads. Rejects when `signal` aborts. */
   async untilLeading(signal: AbortSignal): Promise<Leadership> {
     const { config, clock, log, node, keyIds } = this.#settings;
+    const onSession = (name: string): void => {
+      this.#session = name;
+      void this.tell();
+    };
+    const candidate = { node: node.id, keyIds };
     for (;;) {
       signal.throwIfAborted();
-      const mayClaim = !this.isDraining;
-      this.#claim = new AbortController();
-      const candidate = { node: node.id, keyIds };
-      const onSession = (session: string): void => {
-        this.#session = session;
-        void this.tell();
-      };
-      const claim = { config, clock, candidate, patienceMs: undefined, onSession, signal: AbortSignal.any([signal, this.#claim.signal]) };
       try {
-        if (mayClaim) return (this.#leadership = await Leadership.claim(claim));
+        return (this.#leadership = await Leadership.claim({
+          config,
+          clock,
+          signal,
+          candidate,
+          patienceMs: undefined,
+          onSession,
+          mayLead: () => this.#mayLead(),
+        }));
       } catch (error) {
-        if (!this.#claim.signal.aborted && !signal.aborted) log.error("cannot wait for the leadership: trying again", { reason: messageOf(error) });
+        if (!signal.aborted) log.error("cannot wait for the leadership: trying again", { reason: messageOf(error) });
       }
       this.#session = "";
-      await clock.sleepUntil(clock.now() + (mayClaim ? RETRY_MS : BEAT_MS), signal);
+      await clock.sleepUntil(clock.now() + RETRY_MS, signal);
     }
+  }
+
+  /** Why this node could not lead. Shown to people, and others do not hand over to it. */
+  tellProblem(problem: string): void {
+    this.#problem = problem;
+    void this.tell();
   }
 
   /** Gives up the leadership. */
@@ -173,7 +187,7 @@ export class Membership implements Cluster {
 
   async leave(): Promise<void> {
     await this.release();
-    await this.#beats;
+    await this.#loops;
     const { id } = this.#settings.node;
     await this.#pool.query("delete from cluster_nodes where id = $1 and instance = $2", [id, this.#instance]).catch(() => {});
     await this.#pool.end();
@@ -202,38 +216,51 @@ export class Membership implements Cluster {
     await this.look();
   }
 
+  #mayLead(): boolean {
+    const { clock } = this.#settings;
+    return !this.isDraining || clock.now() - this.#leaderlessSince >= DRAINED_TOO_LONG_MS;
+  }
+
   async #keepBeating(): Promise<void> {
     const { clock, signal } = this.#settings;
     while (!signal.aborted) {
       await clock.sleepUntil(clock.now() + BEAT_MS, signal);
-      this.#loseUnreached();
       if (!signal.aborted) await this.look();
-      this.#loseUnreached();
     }
   }
 
-  #loseUnreached(): void {
-    const silentMs = this.#settings.clock.now() - this.#lastBeatAt;
-    if (silentMs >= STEP_DOWN_AFTER_MS) this.#leadership?.lose(`the database was not reached for ${Math.floor(silentMs / 1000)} s`);
+  async #keepWatch(): Promise<void> {
+    const { clock, signal } = this.#settings;
+    while (!signal.aborted) {
+      await clock.sleepUntil(clock.now() + LOOK_MS, signal);
+      const silentMs = clock.now() - this.#lastBeatAt;
+      if (silentMs >= STEP_DOWN_AFTER_MS) this.#leadership?.lose(`the database was not reached for ${Math.floor(silentMs / 1000)} s`);
+    }
   }
 
   async #beat(): Promise<void> {
     const { clock, node, isServing } = this.#settings;
     const beganAt = clock.now();
     try {
-      const { rowCount } = await this.#pool.query(BEAT, [node.id, this.#instance, this.#session]);
+      const { rowCount } = await this.#pool.query(BEAT, [node.id, this.#instance, this.#session, this.#problem]);
       if (rowCount === 0) return await this.#afterLostRow();
-      await this.#pool.query(TELL_READY, [node.id, isServing()]);
-      const rows = await this.#rows();
       this.#lastBeatAt = beganAt;
-      this.#nodes = rows.map((row) => row.node);
-      if (rows.some((row) => row.hasLock && row.node.silentMs >= SILENT_AFTER_MS)) await this.#pool.query(END_SILENT);
-      const own = rows.find((row) => row.node.id === node.id);
-      this.#unknownBeats = own?.hasLock === true && this.#leadership === undefined ? this.#unknownBeats + 1 : 0;
-      if (this.isDraining || this.#unknownBeats >= UNKNOWN_BEATS) this.#claim.abort();
+      await this.#pool.query(TELL_READY, [node.id, isServing()]);
+      const state = await this.#read();
+      this.#nodes = state.nodes;
+      if (this.leader !== undefined) this.#leaderlessSince = clock.now();
+      await this.#endAbandoned(state);
     } catch {
       // The next beat tries again. A leader that misses several gives up.
     }
+  }
+
+  /** The lock is held by a node that hangs, or whose machine or network is gone. */
+  async #endAbandoned({ abandoned, isSilent }: State): Promise<void> {
+    const { clock } = this.#settings;
+    if (abandoned === undefined) return void (this.#stranger = undefined);
+    if (this.#stranger?.session !== abandoned) this.#stranger = { session: abandoned, since: clock.now() };
+    if (isSilent || clock.now() - this.#stranger.since >= SILENT_AFTER_MS) await this.#pool.query(END_HOLDER, [abandoned]);
   }
 
   /** Its row was deleted after an hour without a beat, or is another's. */
@@ -249,11 +276,16 @@ export class Membership implements Cluster {
     this.#failed.abort(error);
   }
 
-  async #rows(): Promise<readonly NodeRow[]> {
-    const { rows } = await this.#pool.query<Readonly<Record<string, unknown>>>(NODES);
-    return rows.map((row) => ({
-      hasLock: row["has_lock"] === true,
-      node: {
+  async #read(): Promise<State> {
+    const [found, { rows }] = await Promise.all([
+      this.#pool.query<{ node: string | null; is_ready: boolean | null; holder: string | null }>(STATE),
+      this.#pool.query<Readonly<Record<string, unknown>>>(NODES),
+    ]);
+    const [state] = found.rows;
+    const [leader, holder] = [state?.node ?? "", state?.holder ?? undefined];
+    const nodes = rows.map((row): ClusterNode => {
+      const hasLock = holder !== undefined && row["session"] === holder;
+      return {
         id: String(row["id"]),
         apiUrl: String(row["api_url"]),
         endpointUrl: String(row["endpoint_url"]),
@@ -261,9 +293,15 @@ export class Membership implements Cluster {
         startedAt: Number(row["started_at"]),
         silentMs: Math.max(0, Number(row["silent_ms"])),
         isDraining: row["is_draining"] === true,
-        isLeader: row["is_leader"] === true,
-        isReady: row["is_ready"] === true,
-      },
-    }));
+        isCandidate: row["session"] !== "",
+        problem: String(row["problem"]),
+        isLeader: hasLock && row["id"] === leader,
+        isReady: state?.is_ready === true,
+      };
+    });
+    const holding = rows.find((row) => row["session"] === holder);
+    const isSilent = holding !== undefined && Number(holding["silent_ms"]) >= SILENT_AFTER_MS;
+    const isKnown = holder === undefined || leader === "" || (holding !== undefined && !isSilent);
+    return { nodes, abandoned: isKnown ? undefined : holder, isSilent };
   }
 }

@@ -21,6 +21,8 @@ interface Migrating {
   /** Version of PostgreSQL. */
   readonly oldest: number;
   readonly onMigration: (migration: Migration) => void;
+  /** After other servers have been waited for. */
+  readonly check?: (client: pg.ClientBase) => Promise<void> | undefined;
 }
 
 /**
@@ -41,7 +43,7 @@ export async function migrate(config: pg.ClientConfig, migrating: Migrating): Pr
   }
 }
 
-async function migrateOnce(config: pg.ClientConfig, { folder, oldest, onMigration }: Migrating): Promise<string> {
+async function migrateOnce(config: pg.ClientConfig, { folder, oldest, onMigration, check }: Migrating): Promise<string> {
   const client = new pg.Client(config);
   // Its statement fails as well.
   client.on("error", () => {});
@@ -51,6 +53,7 @@ async function migrateOnce(config: pg.ClientConfig, { folder, oldest, onMigratio
     if (Number.parseInt(version, 10) < oldest) throw new PdError("PD_DATABASE_UNUSABLE", `Cannot use PostgreSQL ${version}: ${oldest} or later is needed`);
     // Held until the connection ends.
     await client.query("select pg_advisory_lock(hashtextextended('headwater migrations ' || current_schema(), 0))");
+    await check?.(client);
     await client.query("create table if not exists schema_revision (revision integer not null)");
     const files = readdirSync(folder)
       .filter((name) => name.endsWith(".sql"))
