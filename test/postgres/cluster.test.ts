@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { componentPath } from "../support/components.ts";
 import { eventually } from "../support/eventually.ts";
 import { PdHome, type Server, killHard } from "../support/pd.ts";
-import { newDatabase, postgresForTests } from "../support/postgres.ts";
+import { TAKE_LOCK, newDatabase, postgresForTests } from "../support/postgres.ts";
 
 const server = postgresForTests();
 const SECRET_KEY = "ab".repeat(32);
@@ -207,6 +208,29 @@ describe("a cluster", () => {
     expect(load.acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
     expect(first.running.stderr()).toContain("this node no longer leads");
+  });
+
+  it("is led by a drained node rather than by none", async () => {
+    const { nodes } = await cluster(2);
+    const [first, second] = nodes;
+    if (first === undefined || second === undefined) throw new Error("two nodes were started");
+    await first.running.api.put(`/v1/cluster/nodes/${second.id}`, { draining: true });
+    await killHard(first.running.child);
+    await eventually(async () => second.running.stderr().includes("this node leads"));
+    expect((await roles(second))[second.id]).toBe("draining");
+  });
+
+  it("takes the lock back from a session that belongs to no living node", async () => {
+    const { url, nodes } = await cluster(1);
+    const [first] = nodes;
+    if (first === undefined) throw new Error("a node was started");
+    const stranger = new pg.Client(server().config(databaseOf(url)));
+    stranger.on("error", () => {});
+    await stranger.connect();
+    await stranger.query(TAKE_LOCK);
+    await eventually(async () => first.running.stderr().includes("no longer leads"));
+    await untilLeads(first, first);
+    expect(await stranger.query("select 1").catch(() => "ended")).toBe("ended");
   });
 
   it("waits for PostgreSQL when that crashes, and one of its nodes leads afterwards", async () => {

@@ -11,7 +11,6 @@ import type { Store } from "../../src/ports/stores/store.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { clientConfigOf } from "../../src/store/postgres/connection/address.ts";
-import { LEADER_LOCK } from "../../src/store/postgres/cluster/cluster-tables.ts";
 import { ALONE, Leadership } from "../../src/store/postgres/cluster/leadership.ts";
 import { openPostgresServer } from "../../src/store/postgres/postgres-store.ts";
 import { systemClock } from "../../src/system/clock.ts";
@@ -19,7 +18,7 @@ import { programFile } from "../../src/system/program-files.ts";
 import { component, run, source } from "../contract/store.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { temporaryFolder } from "../support/home.ts";
-import { newDatabase, openPostgresAt, postgresForTests } from "../support/postgres.ts";
+import { TAKE_LOCK, newDatabase, openPostgresAt, postgresForTests } from "../support/postgres.ts";
 
 const server = postgresForTests();
 const now = Date.parse("2026-01-01T00:00:00Z");
@@ -253,12 +252,7 @@ describe("a database", () => {
     const fence = await deployed(first.store);
     const taker = new pg.Client(config);
     await taker.connect();
-    // It gets the lock before the first server can open another session.
-    await taker.query(`do $$ begin
-      perform pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid
-        where l.locktype = 'advisory' and l.granted and a.datname = current_database();
-      loop exit when pg_try_advisory_lock(${LEADER_LOCK}); end loop;
-    end $$`);
+    await taker.query(TAKE_LOCK);
     await taker.query("update leadership set epoch = epoch + 1, token = 'another'");
     await isTold;
     await taker.end();

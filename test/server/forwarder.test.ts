@@ -171,6 +171,41 @@ describe("a request to a node that does not lead", () => {
     }
   });
 
+  it("with a large body is sent to the next leader when the first one was not reached, and gets an answer that comes before its end", async () => {
+    const { standby, leader } = await pair(async (request, response) => {
+      if (request.url === "/refused") return response.writeHead(413, { connection: "close" }).end("too large");
+      let size = 0;
+      for await (const part of request) size += part.length;
+      response.end(String(size));
+    });
+    const gone = await listening(() => {});
+    gone.server.close();
+    standby.leaderUrl = gone.url;
+    const looked = standby.looked;
+    const answer = fetch(standby.url, { method: "POST", body: Buffer.alloc(1_000_000) });
+    await eventually(async () => standby.looked > looked + 1);
+    standby.leaderUrl = leader.url;
+    expect(await (await answer).text()).toBe("1000000");
+    const refused = send(`${standby.url}/refused`, { method: "POST", headers: { "content-length": "100000000" } });
+    refused.write(Buffer.alloc(100_000));
+    const status = await new Promise((resolve, reject) => {
+      refused.on("error", reject);
+      refused.on("response", (given) => resolve(given.statusCode));
+    });
+    expect(status).toBe(413);
+    refused.destroy();
+  });
+
+  it("runs once, whatever headers the component answers with", async () => {
+    let count = 0;
+    const { standby } = await pair((_request, response) => {
+      count++;
+      response.writeHead(503, { "x-headwater-not-leading": "1" }).end("of the component");
+    });
+    const answer = await fetch(standby.url, { method: "POST", body: "x" });
+    expect([answer.status, await answer.text(), count]).toEqual([503, "of the component", 1]);
+  });
+
   it("is answered 503 and never sent twice when the leader ends during it, and a read is sent again", async () => {
     let count = 0;
     const { standby } = await pair((request, response) => {

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import type { Store } from "../../src/ports/stores/store.ts";
+import { LEADER_LOCK } from "../../src/store/postgres/cluster/cluster-tables.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
@@ -32,6 +33,13 @@ export async function openPostgresAt(config: pg.ClientConfig): Promise<Store> {
   onTestFinished(() => store.close());
   return store;
 }
+
+/** Ends the session of the server that has the lock, and gets it before that can open another one. */
+export const TAKE_LOCK = `do $$ begin
+  perform pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid
+    where l.locktype = 'advisory' and l.granted and a.datname = current_database();
+  loop exit when pg_try_advisory_lock(${LEADER_LOCK}); end loop;
+end $$`;
 
 let databases = 0;
 const withTemplate = new WeakSet<PostgresServer>();

@@ -4,6 +4,7 @@ import { PdError, messageOf } from "../../../domain/errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Cluster } from "../../../ports/cluster.ts";
 import type { Log } from "../../../ports/log.ts";
+import { isLost } from "../connection/errors.ts";
 import { clientConfig } from "../connection/sql.ts";
 import { HOLDER, makeClusterTables } from "./cluster-tables.ts";
 import { Leadership } from "./leadership.ts";
@@ -23,6 +24,8 @@ export interface MemberSettings {
 /** A beat that takes longer has failed. */
 const ANSWER_WITHIN_MS = 2000;
 const RETRY_MS = 2000;
+/** PostgreSQL may start or restart at the same time. */
+const PATIENCE_MS = 30_000;
 const LOOK_MS = 100;
 /** Without a leader for this long, a draining node leads as well. */
 const DRAINED_TOO_LONG_MS = 10_000;
@@ -66,13 +69,21 @@ export class Membership implements Cluster {
 
   /** Throws PD_DATABASE_UNUSABLE, PD_SECRET_KEY_WRONG. */
   static async join(settings: MemberSettings): Promise<Membership> {
+    const { clock, signal } = settings;
     const membership = new Membership(settings);
-    try {
-      await membership.#join();
-    } catch (error) {
-      await membership.#pool.end();
-      if (error instanceof PdError) throw error;
-      throw new PdError("PD_DATABASE_UNUSABLE", `Cannot join the cluster: ${messageOf(error)}`, { cause: error, fix: "Check --database-url" });
+    for (const until = clock.now() + PATIENCE_MS; ;) {
+      try {
+        await membership.#join();
+        break;
+      } catch (error) {
+        if (isLost(error) && clock.now() < until && !signal.aborted) {
+          await clock.sleepUntil(clock.now() + LOOK_MS, signal);
+          continue;
+        }
+        await membership.#pool.end();
+        if (error instanceof PdError) throw error;
+        throw new PdError("PD_DATABASE_UNUSABLE", `Cannot join the cluster: ${messageOf(error)}`, { cause: error, fix: "Check --database-url" });
+      }
     }
     membership.#loops = Promise.all([membership.#keepBeating(), membership.#keepWatch()]);
     return membership;
