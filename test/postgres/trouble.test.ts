@@ -17,6 +17,7 @@ import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { component, run, source } from "../contract/store.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
+import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TAKE_LOCK, newDatabase, openPostgresAt, postgresForTests } from "../support/postgres.ts";
 
@@ -264,6 +265,30 @@ describe("a database", () => {
     expect([first.facts.damage(), await first.facts.isReady()]).toEqual([expect.stringContaining("another server"), false]);
     expect(await next.store.listSources()).toHaveLength(1);
     await first.store.close();
+  });
+
+  it("whose standby is promoted under a server is no longer written by it, because it may lack what the server knows", async () => {
+    const { database } = await newDatabase(server());
+    await using standby = await server().standby();
+    await using proxy = await CuttingProxy.open(join(server().folder, ".s.PGSQL.5432"));
+    const config = { host: "127.0.0.1", port: proxy.port, user: "headwater", database };
+    const told = new EventEmitter();
+    const isTold = once(told, "taken over");
+    const first = await openPostgresServer({ ...settings(config), onTakenOver: () => void told.emit("taken over") });
+    const fence = await deployed(first.store);
+    await first.store.commit(run(fence, "dc_a", "inv_1"));
+    await eventually(async () => {
+      const asked = await standby.ask("select fence from source_progress", database).catch(() => []);
+      return asked.length === 1;
+    });
+    await standby.ask("select pg_promote()");
+    proxy.moveTo(join(standby.folder, ".s.PGSQL.5432"));
+    await isTold;
+    await expect(first.store.commit(run(fence, "dc_a", "inv_2"))).rejects.toThrow();
+    await first.store.close();
+    const next = await openPostgresServer(settings(config));
+    expect(await next.store.listSources()).toHaveLength(1);
+    await next.store.close();
   });
 
   it("is used by one server at a time, and a second one that has waited is refused", async () => {

@@ -4,6 +4,7 @@ import { type AddressInfo, type Server, type Socket, connect, createServer } fro
 export class CuttingProxy {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
+  #target: string;
   #cuts = 0;
   #isBlocked = false;
   #cutTo: string | undefined;
@@ -16,7 +17,8 @@ export class CuttingProxy {
   }
 
   private constructor(target: string) {
-    this.#server = createServer((client) => this.#pass(client, target));
+    this.#target = target;
+    this.#server = createServer((client) => this.#pass(client, this.#target));
   }
 
   get port(): number {
@@ -32,6 +34,12 @@ export class CuttingProxy {
   /** The answer to the next statement with this text is thrown away, with its connection. */
   cutAnswerTo(statement: string): void {
     this.#cutTo = statement;
+  }
+
+  /** As an address that is moved to another server. */
+  moveTo(target: string): void {
+    this.#target = target;
+    for (const socket of this.#open) socket.destroy();
   }
 
   /** As a network that loses everything. */

@@ -31,6 +31,19 @@ export class PostgresServer {
     return server;
   }
 
+  /** A copy that follows this server asynchronously, until `pg_promote()`. */
+  async standby(): Promise<PostgresServer> {
+    const standby = new PostgresServer(this.#options);
+    const copied = spawnSync(binary("pg_basebackup"), ["-h", this.folder, "-U", "headwater", "-D", standby.data, "-R", "-X", "stream", "-c", "fast"], {
+      ...standby.#user,
+      cwd: standby.folder,
+      encoding: "utf8",
+    });
+    if (copied.status !== 0) throw new Error(`pg_basebackup: ${copied.stderr}`);
+    await standby.run();
+    return standby;
+  }
+
   get data(): string {
     return join(this.folder, "data");
   }
