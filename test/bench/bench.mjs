@@ -6,7 +6,7 @@ import { round } from "./support.mjs";
 
 const PARTS = ["start", "commands", "reload", "deploy", "requests", "slow-disk", "memory", "deliveries", "emits", "streams", "workflows", "growth", "peers"];
 /** Slow, or in need of a browser or of PostgreSQL: only when named. */
-const BY_NAME = ["waiting", "saves", "page", "postgres"];
+const BY_NAME = ["waiting", "saves", "page", "postgres", "cluster"];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => ![...PARTS, ...BY_NAME].includes(name));
