@@ -71,7 +71,7 @@ export class Forwarder {
     for (const [sent, url] of this.#underWay) if (url !== leaderUrl) sent.destroy();
   }
 
-  /** Event streams have no end of their own. */
+  /** Event streams end only with their clients. */
   endStreams(): void {
     for (const end of this.#streams) end();
   }

@@ -57,7 +57,7 @@ export interface OpenedServer {
   readonly facts: StoreFacts;
 }
 
-/** Closing the store gives up the leadership. */
+/** Closing the store ends the leadership. */
 export async function openPostgresAsLeader(leadership: Leadership, settings: ServerSettings): Promise<OpenedServer> {
   const { clock, onTakenOver } = settings;
   try {

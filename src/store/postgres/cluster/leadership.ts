@@ -19,7 +19,7 @@ export interface ClaimSettings {
   readonly candidate: Candidate;
   /** Undefined: until `signal` aborts. */
   readonly patienceMs: number | undefined;
-  /** Told before a session tries to get the lock. */
+  /** Called before a session tries to get the lock. */
   readonly onSession?: (name: string) => void;
   /** False while this server should not lead. */
   readonly mayLead?: () => boolean;
@@ -71,7 +71,7 @@ export class Leadership {
     this.#watch();
   }
 
-  /** Aborts, with an error that tells why, when another server has taken over. */
+  /** Aborts when another server has taken over. The reason is an error. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }

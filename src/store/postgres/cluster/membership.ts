@@ -182,13 +182,13 @@ export class Membership implements Cluster {
     }
   }
 
-  /** Why this node could not lead. Shown to people, and others do not hand over to it. */
+  /** Why this node could not lead. People see it, and no leader hands over to this node. */
   tellProblem(problem: string): void {
     this.#problem = problem;
     void this.tell();
   }
 
-  /** Gives up the leadership. */
+  /** Ends the leadership. */
   async release(): Promise<void> {
     const leadership = this.#leadership;
     this.#leadership = undefined;
@@ -262,7 +262,7 @@ export class Membership implements Cluster {
       if (this.leader !== undefined) this.#leaderlessSince = clock.now();
       await this.#endAbandoned(state);
     } catch {
-      // The next beat tries again. A leader that misses several gives up.
+      // The next beat tries again. A leader that misses several steps down.
     }
   }
 
