@@ -108,6 +108,7 @@ class Node {
   #membership: Membership | undefined;
   #listeners: Listeners | undefined;
   #life: Promise<void> = Promise.resolve();
+  #isHandingOver = false;
   #knownLeader = "";
 
   constructor(parts: NodeParts, onMetrics: (metrics: Metrics) => void) {
@@ -142,7 +143,7 @@ class Node {
       signal: this.#left.signal,
       node: { ...this.#urls, id: this.id, version },
       keyIds: keys.ids,
-      isServing: () => this.#listeners !== undefined,
+      isServing: () => this.#listeners !== undefined && !this.#isHandingOver,
     });
     doors.answerWith({ api: this.#api.listener, endpoints: this.#endpoints.listener });
     log.info("joined the cluster", { node: this.id, leader: this.#membership.leader?.id ?? "none yet" });
@@ -197,7 +198,7 @@ class Node {
         this.#listeners = undefined;
         log.error("cannot lead: another node may, and this one tries again", { reason: messageOf(error) });
         await member.release();
-        member.tellProblem(messageOf(error));
+        if (!leadership.lost.aborted) member.tellProblem(messageOf(error));
         await systemClock.sleepUntil(systemClock.now() + RETRY_MS, this.#stopping.signal);
       }
       if (serving !== undefined) await this.#endServing(serving, leadership);
@@ -246,8 +247,11 @@ class Node {
 
   async #endServing(serving: Serving, { lost }: Leadership): Promise<void> {
     const { log } = this.#parts;
-    // Later requests wait for the next leader.
+    this.#isHandingOver = true;
+    // The other nodes then hold requests for the next leader.
+    if (!lost.aborted) await this.#member.tell();
     this.#listeners = undefined;
+    this.#isHandingOver = false;
     log.info("this node no longer leads", { reason: lost.aborted ? messageOf(lost.reason) : this.#stopping.signal.aborted ? "it stops" : "it is draining" });
     const graceMs = lost.aborted ? 0 : STOP_GRACE_MS;
     try {

@@ -48,6 +48,8 @@ export class Listener {
       }
       return current.handler(request, response);
     });
+    // Node hides headers beyond a count, but frames bodies by them. Their bytes are limited.
+    server.maxHeadersCount = 0;
     Object.assign(server, { httpAllowHalfOpen: allowsHalfOpen });
     return new Promise((resolve, reject) => {
       // Later errors concern connections that were not accepted. The server continues.

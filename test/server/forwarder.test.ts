@@ -1,5 +1,5 @@
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer, request as send } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { clientAddressOf } from "../../src/server/forwarding/forwarded.ts";
 import { Forwarder } from "../../src/server/forwarding/forwarder.ts";
@@ -11,6 +11,7 @@ const keys = clusterKeys({ PD_SECRET_KEY: "ab".repeat(32) });
 
 async function listening(listener: RequestListener): Promise<{ url: string; server: Server }> {
   const server = createServer(listener);
+  server.maxHeadersCount = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.close();
@@ -194,6 +195,19 @@ describe("a request to a node that does not lead", () => {
     });
     expect(status).toBe(413);
     refused.destroy();
+  });
+
+  it("with 2,000 headers keeps all of them, and the one that frames its body", async () => {
+    const { standby } = await pair(async (request, response) => {
+      const body = await bodyOf(request);
+      response.end(`${request.rawHeaders.filter((name) => name === "a").length} ${body.length} ${clientAddressOf(request)}`);
+    });
+    const socket = connect(Number(new URL(standby.url).port), "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    let told = "";
+    socket.on("data", (data) => (told += data.toString()));
+    socket.write(`GET / HTTP/1.1\r\nhost: x\r\n${"a:\r\n".repeat(2000)}content-length: 5\r\n\r\n12345`);
+    await eventually(async () => told.endsWith("2000 5 127.0.0.1"));
   });
 
   it("runs once, whatever headers the component answers with", async () => {

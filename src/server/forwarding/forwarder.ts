@@ -36,14 +36,17 @@ const OF_ONE_HOP = new Set(["connection", "keep-alive", "proxy-connection", "te"
 type Outcome = "answered" | "not-reached" | "unanswered";
 type Body = Buffer | "stream";
 
+interface UnderWay {
+  readonly url: string;
+  /** Undefined without an answer. A function ends an event stream. */
+  readonly end: undefined | "answer" | (() => void);
+}
+
 /** A door of a node: the leader answers itself, and the others forward one hop to it. */
 export class Forwarder {
   readonly #settings: ForwarderSettings;
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
-  /** With the URL that they were sent to. */
-  readonly #underWay = new Map<ClientRequest, string>();
-  /** Ends an event stream. */
-  readonly #streams = new Set<() => void>();
+  readonly #underWay = new Map<ClientRequest, UnderWay>();
   /** Bytes of bodies that are kept. */
   #held = 0;
 
@@ -66,14 +69,19 @@ export class Forwarder {
     void this.#forward(request, response);
   };
 
-  /** Ends what waits for another leader, which may never answer. */
+  /** Ends what waits for another leader, which may never answer. Answers that have begun may still arrive. */
   keepOnly(leaderUrl: string): void {
-    for (const [sent, url] of this.#underWay) if (url !== leaderUrl) sent.destroy();
+    for (const [sent, { url, end }] of this.#underWay) {
+      if (url === leaderUrl) continue;
+      if (end === "answer") sent.setTimeout(IDLE_MS, () => sent.destroy());
+      else if (end === undefined) sent.destroy();
+      else end();
+    }
   }
 
   /** Event streams end only with their clients. */
   endStreams(): void {
-    for (const end of this.#streams) end();
+    for (const { end } of this.#underWay.values()) if (typeof end === "function") end();
   }
 
   close(): void {
@@ -93,12 +101,12 @@ export class Forwarder {
       if (own !== undefined && body === undefined) return own(request, response);
       body ??= await this.#bodyOf(request, response);
       if (response.destroyed || (body !== "stream" && !request.complete)) return void response.destroy();
-      const outcome = await this.#send(url, { request, response, body });
+      const outcome = await this.#send(this.#settings.leaderUrl() ?? url, { request, response, body });
       if (outcome === "answered") return;
-      const isRead = request.method === "GET" || request.method === "HEAD";
+      const isRead = body !== "stream" && (request.method === "GET" || request.method === "HEAD");
       if (outcome === "unanswered" && (!isRead || isSentAgain))
         return refuse(request, response, { code: "PD_INTERRUPTED", message: "The node that served the request ended before it answered" });
-      isSentAgain = outcome === "unanswered";
+      isSentAgain ||= outcome === "unanswered";
       if (clock.now() >= until || signal.aborted) break;
       await clock.sleepUntil(clock.now() + LOOK_EVERY_MS, signal);
       await this.#settings.look();
@@ -119,7 +127,12 @@ export class Forwarder {
     response.once("close", () => (this.#held -= size));
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      let left = size;
+      request.on("data", (chunk: Buffer) => {
+        left -= chunk.length;
+        if (left < 0) request.destroy();
+        else chunks.push(chunk);
+      });
       const done = (): void => resolve(Buffer.concat(chunks));
       request.once("end", done);
       request.once("close", done);
@@ -143,11 +156,11 @@ export class Forwarder {
     return new Promise((resolve) => {
       const { hostname, host: authority, port } = new URL(url);
       const forwarded = forwardedHeader(request, { signer, now: clock.now() });
-      const headers = [...headersFor(request, body), FORWARDED, forwarded, ...(request.headers.host === undefined ? ["host", authority] : [])];
+      const headers = [FORWARDED, forwarded, ...(request.headers.host === undefined ? ["host", authority] : []), ...headersFor(request, body)];
       const host = hostname.replace(/^\[|\]$/g, "");
       const about = { agent: this.#agent, host, port, method: request.method, path: request.url, headers, setHost: false, maxHeaderSize: MOST_HEADER_BYTES };
       const sent = send(about);
-      this.#underWay.set(sent, url);
+      this.#underWay.set(sent, { url, end: undefined });
       let isConnected = false;
       let isAnswered = false;
       const connecting = setTimeout(() => sent.destroy(), CONNECT_WITHIN_MS);
@@ -176,15 +189,14 @@ export class Forwarder {
           answer.unpipe(response);
           response.end(() => sent.destroy());
         };
-        if (answer.headers["content-type"]?.startsWith("text/event-stream") === true) this.#streams.add(endStream);
-        passOn(answer, {
-          request,
-          response,
-          ended: () => {
-            this.#streams.delete(endStream);
-            end("answered");
-          },
-        });
+        const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
+        this.#underWay.set(sent, { url, end: isStream ? endStream : "answer" });
+        const ended = (): void => {
+          // The client no longer sends.
+          if (!request.complete) sent.destroy();
+          end("answered");
+        };
+        passOn(answer, { request, response, ended });
       });
       sent.on("error", () => {
         request.unpipe(sent);

@@ -117,6 +117,6 @@ async function endClient(client: pg.Client, socket: Socket): Promise<void> {
 /** The session's process id is not that of the server behind it. */
 function pooled(): PdError {
   return new PdError("PD_DATABASE_UNUSABLE", "Cannot use the database through a connection pooler: locks and prepared statements need a session of their own", {
-    fix: "Give --database-url the address of PostgreSQL itself, often port 5432; the server keeps up to 13 connections",
+    fix: "Give --database-url the address of PostgreSQL itself, often port 5432; the server keeps up to 14 connections",
   });
 }

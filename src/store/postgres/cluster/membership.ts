@@ -64,7 +64,7 @@ export class Membership implements Cluster {
   #stranger: { readonly session: string; readonly since: number } | undefined;
   #leaderlessSince: number;
   #lastBeatAt: number;
-  #beating: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
   #loops: Promise<unknown> = Promise.resolve();
 
   /** Throws PD_DATABASE_UNUSABLE, PD_SECRET_KEY_WRONG. */
@@ -85,7 +85,7 @@ export class Membership implements Cluster {
         throw new PdError("PD_DATABASE_UNUSABLE", `Cannot join the cluster: ${messageOf(error)}`, { cause: error, fix: "Check --database-url" });
       }
     }
-    membership.#loops = Promise.all([membership.#keepBeating(), membership.#keepWatch()]);
+    membership.#loops = Promise.all([membership.#keepBeating(), membership.#keepLooking(), membership.#keepWatch()]);
     return membership;
   }
 
@@ -97,7 +97,7 @@ export class Membership implements Cluster {
       ...clientConfig(settings.config, "headwater node"),
       connectionTimeoutMillis: ANSWER_WITHIN_MS,
       query_timeout: ANSWER_WITHIN_MS,
-      max: 2,
+      max: 3,
     });
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => client.on("error", () => {}));
@@ -128,13 +128,14 @@ export class Membership implements Cluster {
 
   /** Asks the database. Callers at the same time share the answer. */
   async look(): Promise<void> {
-    this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
-    await this.#beating;
+    this.#looking ??= this.#lookOnce().finally(() => (this.#looking = undefined));
+    await this.#looking;
   }
 
-  /** As `look`, but asks after what was under way. */
+  /** Writes what has changed about this node, then looks. */
   async tell(): Promise<void> {
-    await this.#beating;
+    await this.#beat();
+    await this.#looking;
     await this.look();
   }
 
@@ -211,18 +212,13 @@ export class Membership implements Cluster {
       await makeClusterTables(client);
       const { rows } = await client.query<{ key_ids: string }>("select key_ids from leadership");
       const theirs = (rows[0]?.key_ids ?? "").split(" ").filter((key) => key !== "");
-      if (theirs.length > 0 && !theirs.some((key) => keyIds.includes(key)))
-        throw new PdError(
-          "PD_SECRET_KEY_WRONG",
-          `Cannot join the cluster: its secrets are sealed with key ${theirs.join(", ")}, and this node has ${keyIds.join(", ")}`,
-          {
-            fix: "Give all nodes the same PD_SECRET_KEY",
-          },
-        );
+      if (theirs.length > 0 && !theirs.some((key) => keyIds.includes(key))) throw wrongKey(theirs, keyIds);
       await client.query(FORGET);
       await client.query(JOIN, [node.id, this.#instance, node.apiUrl, node.endpointUrl, node.version]);
-    } finally {
       client.release();
+    } catch (error) {
+      client.release(true);
+      throw error;
     }
     await this.look();
   }
@@ -233,6 +229,14 @@ export class Membership implements Cluster {
   }
 
   async #keepBeating(): Promise<void> {
+    const { clock, signal } = this.#settings;
+    while (!signal.aborted) {
+      await clock.sleepUntil(clock.now() + BEAT_MS, signal);
+      if (!signal.aborted) await this.#beat();
+    }
+  }
+
+  async #keepLooking(): Promise<void> {
     const { clock, signal } = this.#settings;
     while (!signal.aborted) {
       await clock.sleepUntil(clock.now() + BEAT_MS, signal);
@@ -249,20 +253,29 @@ export class Membership implements Cluster {
     }
   }
 
+  /** A sign of life. A leader that misses several steps down. */
   async #beat(): Promise<void> {
-    const { clock, node, isServing } = this.#settings;
+    const { clock, node } = this.#settings;
     const beganAt = clock.now();
     try {
       const { rowCount } = await this.#pool.query(BEAT, [node.id, this.#instance, this.#session, this.#problem]);
-      if (rowCount === 0) return await this.#afterLostRow();
-      this.#lastBeatAt = beganAt;
+      if (rowCount === 0) await this.#afterLostRow();
+      else this.#lastBeatAt = Math.max(this.#lastBeatAt, beganAt);
+    } catch {
+      // The next one tries again.
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { clock, node, isServing } = this.#settings;
+    try {
       await this.#pool.query(TELL_READY, [node.id, isServing()]);
       const state = await this.#read();
       this.#nodes = state.nodes;
       if (this.leader !== undefined) this.#leaderlessSince = clock.now();
       await this.#endAbandoned(state);
     } catch {
-      // The next beat tries again. A leader that misses several steps down.
+      // The next one tries again.
     }
   }
 
@@ -315,4 +328,14 @@ export class Membership implements Cluster {
     const isKnown = holder === undefined || leader === "" || (holding !== undefined && !isSilent);
     return { nodes, abandoned: isKnown ? undefined : holder, isSilent };
   }
+}
+
+function wrongKey(theirs: readonly string[], own: readonly string[]): PdError {
+  return new PdError(
+    "PD_SECRET_KEY_WRONG",
+    `Cannot join the cluster: its secrets are sealed with key ${theirs.join(", ")}, and this node has ${own.join(", ")}`,
+    {
+      fix: "Give all nodes the same PD_SECRET_KEY",
+    },
+  );
 }
