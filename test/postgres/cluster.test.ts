@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -228,7 +227,7 @@ describe("a cluster", () => {
     const stranger = new pg.Client(server().config(databaseOf(url)));
     stranger.on("error", () => {});
     await stranger.connect();
-    const isEnded = once(stranger, "end");
+    const isEnded = new Promise((resolve) => stranger.once("end", resolve));
     await stranger.query(TAKE_LOCK);
     await isEnded;
     await untilLeads(first, first);
