@@ -49,6 +49,7 @@ export default defineConfig({
           page("Webhooks", "webhooks"),
           page("A server that others use", "operating"),
           page("PostgreSQL", "postgresql"),
+          page("Cluster", "cluster"),
           page("What is promised", "promises"),
           page("Performance", "performance"),
           file("Security", "SECURITY"),
