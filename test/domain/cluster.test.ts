@@ -24,6 +24,7 @@ describe("a node of a cluster", () => {
     [{ isLeader: true, isReady: false }, "starting"],
     [{}, "standby"],
     [{ isCandidate: false }, "starting"],
+    [{ isCandidate: false, silentMs: 1000 }, "silent"],
     [{ problem: "its schema is older" }, "unable"],
     [{ isDraining: true }, "draining"],
     [{ isLeader: true, isDraining: true }, "draining"],

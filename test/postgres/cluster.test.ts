@@ -148,6 +148,8 @@ describe("a cluster", () => {
     await load.untilMore();
     await killHard(first.running.child);
     await load.untilMore();
+    // Long before it has been silent for 5 s.
+    expect((await roles(second))[first.id]).not.toBe("standby");
     const leader = Object.entries(await roles(second)).find(([, role]) => role === "leading")?.[0];
     const [next, last] = leader === second.id ? [second, third] : [third, second];
     expect(leader).toBe(next.id);

@@ -16,7 +16,7 @@ export interface ClusterNode {
   /** ms since its last sign of life. */
   readonly silentMs: number;
   readonly isDraining: boolean;
-  /** It has a session that tries to get the lock, or has it. */
+  /** It has an open session that tries to get the lock, or has it. */
   readonly isCandidate: boolean;
   /** Why it could not lead when it tried. Empty if it could. */
   readonly problem: string;
@@ -29,7 +29,8 @@ export interface ClusterNode {
 export type NodeRole = "leading" | "starting" | "standby" | "unable" | "draining" | "silent";
 
 export function roleOf({ silentMs, isDraining, isCandidate, problem, isLeader, isReady }: ClusterNode): NodeRole {
-  if (silentMs >= SILENT_AFTER_MS) return "silent";
+  // The sessions of a process that has died are closed at once.
+  if (silentMs >= (isCandidate ? SILENT_AFTER_MS : 2 * BEAT_MS)) return "silent";
   if (isLeader && isReady) return isDraining ? "draining" : "leading";
   if (isDraining) return "draining";
   if (problem !== "") return "unable";

@@ -6,7 +6,7 @@ import type { Cluster } from "../../../ports/cluster.ts";
 import type { Log } from "../../../ports/log.ts";
 import { isLost } from "../connection/errors.ts";
 import { clientConfig } from "../connection/sql.ts";
-import { HOLDER, makeClusterTables } from "./cluster-tables.ts";
+import { HOLDER, SESSION_NAME, makeClusterTables } from "./cluster-tables.ts";
 import { Leadership } from "./leadership.ts";
 
 export interface MemberSettings {
@@ -37,7 +37,8 @@ const JOIN = `insert into cluster_nodes (id, instance, api_url, endpoint_url, ve
 const BEAT = "update cluster_nodes set seen_at = clock_timestamp(), session = $3, problem = $4 where id = $1 and instance = $2";
 const TELL_READY = "update leadership set is_ready = $2 where node = $1 and is_ready <> $2";
 const FORGET = "delete from cluster_nodes where seen_at < clock_timestamp() - interval '1 hour'";
-const NODES = `select id, api_url, endpoint_url, version, session, is_draining, problem, (extract(epoch from started_at) * 1000)::bigint as started_at,
+const NODES = `select id, api_url, endpoint_url, version, session, is_draining, problem,
+    exists (select 1 from pg_stat_activity a where ${SESSION_NAME} = session) as is_candidate, (extract(epoch from started_at) * 1000)::bigint as started_at,
     (extract(epoch from clock_timestamp() - seen_at) * 1000)::bigint as silent_ms from cluster_nodes order by id`;
 const STATE = `select l.node, l.is_ready, h.session as holder from (select 1) one left join leadership l on true left join (${HOLDER}) h on true`;
 const END_HOLDER = `select pg_terminate_backend(h.pid) from (${HOLDER}) h where h.session = $1`;
@@ -317,7 +318,7 @@ export class Membership implements Cluster {
         startedAt: Number(row["started_at"]),
         silentMs: Math.max(0, Number(row["silent_ms"])),
         isDraining: row["is_draining"] === true,
-        isCandidate: row["session"] !== "",
+        isCandidate: row["is_candidate"] === true,
         problem: String(row["problem"]),
         isLeader: hasLock && row["id"] === leader,
         isReady: state?.is_ready === true,
