@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { NodeRecord } from "../../../api/cluster.ts";
+import type { NodeRecord } from "../../../api/server.ts";
 import type { Client } from "../../../client/client.ts";
 import { PdError } from "../../../domain/errors.ts";
 import { type CliContext, connect } from "../../context.ts";

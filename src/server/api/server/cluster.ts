@@ -1,5 +1,5 @@
 import { api } from "../../../api/api.ts";
-import type { NodeRecord } from "../../../api/cluster.ts";
+import type { NodeRecord } from "../../../api/server.ts";
 import { type ClusterNode, roleOf } from "../../../domain/cluster/node.ts";
 import type { Cluster } from "../../../ports/cluster.ts";
 import { type Route, route } from "../route.ts";
