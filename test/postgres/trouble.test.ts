@@ -31,11 +31,11 @@ async function deployed(store: Store, id: DeployedId = "dc_a"): Promise<number> 
 }
 
 /** A store whose connections pass a proxy. Its first source has been written once, so later small runs take one statement. */
-async function behindProxy(): Promise<{ store: Store; proxy: CuttingProxy; fence: number }> {
+async function behindProxy(signal?: AbortSignal): Promise<{ store: Store; proxy: CuttingProxy; fence: number }> {
   const { database } = await newDatabase(server());
   const proxy = await CuttingProxy.open(join(server().folder, ".s.PGSQL.5432"));
   onTestFinished(() => proxy[Symbol.asyncDispose]());
-  const store = await openPostgresAt({ host: "127.0.0.1", port: proxy.port, user: "headwater", database });
+  const store = await openPostgresAt({ host: "127.0.0.1", port: proxy.port, user: "headwater", database }, signal);
   const fence = await deployed(store);
   await store.commit(run(fence, "dc_a", "inv_0"));
   return { store, proxy, fence };
@@ -166,6 +166,18 @@ describe("a connection that breaks", () => {
     expect(await store.committed("inv_3")).toBeDefined();
     await store.commit(run(next, "dc_a", "inv_4"));
     expect((await store.listInvocations("dc_a", { limit: 9 })).map(({ id }) => id)).toEqual(["inv_4", "inv_3", "inv_2", "inv_1", "inv_0"]);
+  });
+
+  it("after a request was stored is no refusal, also when the server stops and cannot ask again", async () => {
+    const stopping = new AbortController();
+    const { store, proxy } = await behindProxy(stopping.signal);
+    const request = { id: "inv_p", sourceId: "dc_a", trigger: { kind: "manual", event: 1 }, receivedAt: now } as const;
+    proxy.cutAnswerTo("inv_p");
+    await store.storePending(request);
+    proxy.cutAnswerTo("inv_q");
+    stopping.abort();
+    await expect(store.storePending({ ...request, id: "inv_q" })).rejects.toMatchObject({ code: "PD_IN_DOUBT" });
+    expect((await store.listPending(["dc_a"])).map(({ id }) => id)).toEqual(["inv_p", "inv_q"]);
   });
 
   it("while a transaction commits is no matter: its end is looked up by its number", async () => {

@@ -20,13 +20,13 @@ export function postgresForTests(): () => PostgresServer {
   };
 }
 
-export async function openPostgresAt(config: pg.ClientConfig): Promise<Store> {
+export async function openPostgresAt(config: pg.ClientConfig, signal: AbortSignal = new AbortController().signal): Promise<Store> {
   const store = await openPostgresStore({
     config,
     migrations: programFile("postgres-migrations"),
     identity: { userId: "u_1", workspaceId: "o_1" },
     clock: systemClock,
-    signal: new AbortController().signal,
+    signal,
     onUnreadable: () => {},
     onMigration: () => {},
   });

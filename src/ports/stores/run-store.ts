@@ -81,7 +81,7 @@ export interface RunStore {
   committed(id: InvocationId): Promise<Committed | undefined>;
   /** If the outcome is in doubt, the caller must not retry. It drops its in-memory state and reloads it from the store. */
   append(addendum: Addendum): Promise<Committed>;
-  /** Keeps a trigger until its run is committed. Idempotent, also after the commit. Throws PD_NOT_STORED when the source is gone. */
+  /** Keeps a trigger until its run is committed. Idempotent, also after the commit. Throws PD_NOT_STORED when the source is gone, and PD_IN_DOUBT. */
   storePending(request: PendingRequest): Promise<void>;
   /** In the order of arrival. */
   listPending(of: readonly DeployedId[]): Promise<readonly PendingRequest[]>;

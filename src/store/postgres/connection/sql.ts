@@ -100,11 +100,9 @@ export class Connections implements Sql {
     return this.#counted(this.#patiently(() => this.#runOnce(text, values)));
   }
 
-  /** As `runAtOnce`, for a write that may run twice. Throws PD_NOT_STORED. */
+  /** As `runAtOnce`, for a write that may run twice. Throws PD_IN_DOUBT when no attempt succeeded and the answer to one was lost. */
   runAgain(text: string, ...values: readonly Value[]): Promise<Changed> {
-    return this.#counted(
-      this.#patiently(() => this.#runOnce(text, values).catch((error: unknown) => Promise.reject(isInDoubt(error) ? notWritten(causeOf(error)) : error))),
-    );
+    return this.#counted(this.#runUntilAnswered(text, values));
   }
 
   /** Runs again, from the start, after a deadlock, or when its connection was lost before the commit. */
@@ -136,6 +134,21 @@ export class Connections implements Sql {
       const isInDoubtNow = !isAnswered(error);
       this.#leave(client, isInDoubtNow);
       throw isInDoubtNow ? inDoubt(error) : notWritten(error);
+    }
+  }
+
+  async #runUntilAnswered(text: string, values: readonly Value[]): Promise<Changed> {
+    let doubt: unknown;
+    const attempt = (): Promise<Changed> =>
+      this.#runOnce(text, values).catch((error: unknown) => {
+        if (!isInDoubt(error)) throw error;
+        doubt = error;
+        throw notWritten(causeOf(error));
+      });
+    try {
+      return await this.#patiently(attempt);
+    } catch (error) {
+      throw doubt ?? error;
     }
   }
 
