@@ -47,6 +47,7 @@ export async function requests(
       const body = recordOf(JSON.parse((await answer.text()) || "{}"));
       request.endedAt = now();
       request.status = answer.status;
+      if (typeof body["code"] === "string") request.code = body["code"];
       if (typeof body["n"] === "number") request.n = body["n"];
       if (typeof body["version"] === "number") request.version = body["version"];
     } catch {

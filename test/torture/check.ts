@@ -13,6 +13,7 @@ type Rule = (history: History, final: Final) => readonly string[];
 const RULES: Readonly<Record<string, Rule>> = {
   "an acknowledged request has run once": acknowledgedRunOnce,
   "a request that nobody has acknowledged has run once at most": nobodyRunsTwice,
+  "a request that was not stored has not run": notStoredNeverRuns,
   "a request is refused only with 429, 503 or, before it has run, 500": refusals,
   "answered counts are never given twice": countsAreUnique,
   "answered counts never go back": countsGrow,
@@ -70,6 +71,15 @@ function nobodyRunsTwice({ requests }: History, { events }: Final): string[] {
   return COUNTED.flatMap((source) =>
     [...runsOf(events[source])].filter(([id, count]) => count > 1 || !known.has(id)).map(([id, count]) => `${id} has run ${count} times`),
   );
+}
+
+function notStoredNeverRuns({ requests }: History, { events }: Final): string[] {
+  return [...COUNTED, "large"].flatMap((source) => {
+    const runs = runsOf(events[source]);
+    return requests
+      .filter((request) => request.source === source && request.code === "PD_NOT_STORED" && runs.has(request.id))
+      .map(({ id }) => `${id} was answered PD_NOT_STORED, and has run`);
+  });
 }
 
 function largeRunsAreWhole({ requests }: History, { events }: Final): string[] {

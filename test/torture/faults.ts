@@ -21,21 +21,23 @@ for (const fault of chosen) {
 say(`${chosen.length - missed} passed, ${missed} failed`);
 process.exit(missed === 0 ? 0 : 1);
 
-function broken({ name, file, find, put, breaks }: Fault): { readonly found: readonly string[]; readonly tries: number } {
+function broken({ name, edits, words: special = [], breaks }: Fault): { readonly found: readonly string[]; readonly tries: number } {
   const copy = mkdtempSync(join(tmpdir(), "headwater-fault-"));
   try {
     for (const part of ["src", "scripts", "bin", "templates", "package.json"]) cpSync(join(source, part), join(copy, part), { recursive: true });
     symlinkSync(join(source, "node_modules"), join(copy, "node_modules"));
-    const text = readFileSync(join(copy, file), "utf8");
-    if (!text.includes(find)) throw new Error(`${file} has no place for the fault "${name}" any more: say where it is now`);
-    writeFileSync(
-      join(copy, file),
-      text.replace(find, () => put),
-    );
+    for (const { file, find, put } of edits) {
+      const text = readFileSync(join(copy, file), "utf8");
+      if (!text.includes(find)) throw new Error(`${file} has no place for the fault "${name}" any more: say where it is now`);
+      writeFileSync(
+        join(copy, file),
+        text.replace(find, () => put),
+      );
+    }
     run(["scripts/build.mjs"], copy);
     // Some faults need a kill at the right moment, so each attempt is longer.
     for (let tries = 1; ; tries++) {
-      const words = ["--program", copy, "--minutes", String(Number(values.minutes) * tries), "--seed", String(Number(values.seed) + tries)];
+      const words = ["--program", copy, "--minutes", String(Number(values.minutes) * tries), "--seed", String(Number(values.seed) + tries), ...special];
       const lines = run(["scripts/run.mjs", "test/torture/main.ts", ...words], source).split("\n");
       const found = lines.filter((line) => line.startsWith("BROKEN: "));
       if (tries === MOST_TRIES || found.some((line) => breaks.test(line))) return { found, tries };

@@ -8,6 +8,8 @@ export interface Request {
   endedAt?: number;
   /** Absent without an answer: the request may have run. */
   status?: number;
+  /** Of a refusal. */
+  code?: string;
   n?: number;
   version?: number;
 }
