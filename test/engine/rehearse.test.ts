@@ -81,6 +81,21 @@ describe("a rehearsal", () => {
     expect(sentenceOf(rehearsed)).toBe("still 3 events; state unchanged; answer unchanged");
   });
 
+  it.each([
+    ["throws", 'throw new Error("no");', 500],
+    ["does not respond", "", 200],
+  ])("of a request finds no difference when the code still %s", async (_what, body, status) => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(
+      `export default { name: "r", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { ${body} } };`,
+    );
+    expect((await fetch(source.endpoint)).status).toBe(status);
+    const [run] = await source.invocations();
+    const rehearsed = await server.client.invocations.rehearse(String(run?.["id"]));
+    expect([rehearsed.before.status, rehearsed.after.status]).toEqual([status, status]);
+    expect(sentenceOf(rehearsed)).toBe("the same 0 events; state unchanged; answer unchanged");
+  });
+
   it("ends with its source, and holds up nobody who deletes it", async () => {
     const server = await TestServer.start();
     const gate = await Gate.open();

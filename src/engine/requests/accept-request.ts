@@ -3,7 +3,7 @@ import type { RunStore } from "../../ports/stores/run-store.ts";
 import { challengeOf, isWanted } from "../../domain/source/app-hook.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type InvocationId, invocationId } from "../../domain/ids.ts";
-import { type BadResponse, type HttpResponse, isFailed } from "../../domain/run/invocation.ts";
+import { type BadResponse, type HttpResponse, type Outcome, isFailed } from "../../domain/run/invocation.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
 import type { AppHookProp } from "../../domain/props/app-hook-prop.ts";
 import type { HttpTrigger } from "../../domain/run/trigger.ts";
@@ -138,10 +138,15 @@ export class RequestAcceptor {
       answer?.rest?.giveUp();
       answer = undefined;
     };
+    // A body that failed before any of it was sent is no response.
+    const answerAfter = (outcome: Outcome): HttpResponse | undefined => (answer?.rest !== undefined && isFailed(outcome) && !isSent ? undefined : answer);
     const finished = request
-      .run({ onResponse: (...given) => onResponse(...given), onVoid, responseStatus: () => answer?.status })
-      // A body that failed before any of it was sent is no response.
-      .then((run) => (answer === undefined || (answer.rest !== undefined && isFailed(run.invocation.outcome)) ? answerWithoutRespond(run) : answer));
+      .run({
+        onResponse: (...given) => onResponse(...given),
+        onVoid,
+        responseStatus: (outcome) => answerAfter(outcome)?.status ?? statusWithoutRespond(outcome),
+      })
+      .then((run) => answerAfter(run.invocation.outcome) ?? answerWithoutRespond(run));
     return Promise.race([stored, finished]);
   }
 }
@@ -220,6 +225,10 @@ class StoredRequest {
 function answerWithoutRespond(run: CommittedRun): HttpResponse {
   const { id, outcome } = run.invocation;
   return isFailed(outcome) ? failed(id) : accepted(id);
+}
+
+function statusWithoutRespond(outcome: Outcome): number {
+  return isFailed(outcome) ? 500 : 200;
 }
 
 function json(status: number, id: InvocationId, body: JsonObject): HttpResponse {

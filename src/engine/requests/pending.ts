@@ -1,6 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
+import type { Outcome } from "../../domain/run/invocation.ts";
 import type { PendingRequest } from "../../ports/stores/run-store.ts";
 import type { CommittedRun } from "../runs/commits/commit-run.ts";
 import type { LiveSource } from "../runs/source/live-source.ts";
@@ -16,7 +17,7 @@ export interface PendingPorts {
 
 export interface StoredTrigger extends Pick<PendingRequest, "id" | "trigger"> {
   /** HTTP status that the client received, if known. */
-  readonly responseStatus?: (() => number | undefined) | undefined;
+  readonly responseStatus?: ((outcome: Outcome) => number | undefined) | undefined;
 }
 
 /**

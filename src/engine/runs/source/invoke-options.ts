@@ -2,7 +2,7 @@ import type { DeployedComponent } from "../../../domain/source/deployed-componen
 import type { CallReport } from "../../../ports/runner.ts";
 import type { EventFeed } from "../commits/event-feed.ts";
 import type { InvocationId } from "../../../domain/ids.ts";
-import type { BadResponse, HttpResponse } from "../../../domain/run/invocation.ts";
+import type { BadResponse, HttpResponse, Outcome } from "../../../domain/run/invocation.ts";
 
 export interface InvokeOptions {
   readonly id?: InvocationId | undefined;
@@ -14,7 +14,7 @@ export interface InvokeOptions {
   /** Called when the result counts, before it is stored. */
   readonly onEnded?: (() => void) | undefined;
   /** HTTP status that the client received. Called after the run has ended. */
-  readonly responseStatus?: (() => number | undefined) | undefined;
+  readonly responseStatus?: ((outcome: Outcome) => number | undefined) | undefined;
 }
 
 interface ReportedCall {

@@ -338,7 +338,7 @@ export class LiveSource {
     const result = notes.length === 0 ? fitting : { ...fitting, logs: [...notes, ...fitting.logs] };
     options.onEnded?.();
     state.spread(owned, result.stateChanges, unit);
-    const responseStatus = options.responseStatus?.();
+    const responseStatus = options.responseStatus?.(result.outcome);
     const invocation = { id, sourceId: source.id, version: source.version, trigger, startedAt, replayOf, responseStatus };
     const strategy = version.component.definition.dedupe;
     const run = commitRun(this.#ports, { owner: owned, strategy, invocation, result, triggerText });
