@@ -71,6 +71,14 @@ describe("pd help", () => {
     expect(Object.keys(examples).filter((name) => !known.has(name))).toEqual([]);
   });
 
+  it("of pd doctor is one screen, and names where the server's settings are", () => {
+    let shown = "";
+    const doctor = program().commands.find((command) => command.name() === "doctor");
+    doctor?.configureOutput({ writeOut: (text) => (shown += text), getOutHelpWidth: () => 80 }).outputHelp();
+    expect(shown.split("\n").length).toBeLessThanOrEqual(26);
+    expect(shown).toContain("pd up --help");
+  });
+
   it("shows a command's own flags before those of the server and those of every command", () => {
     const dev =
       program()

@@ -89,6 +89,7 @@ describe("pd with a workflow's folder", () => {
     expect((await home.pd("deploy", folder, "--account", "apn_elsewhere=two")).code).toBe(0);
     expect((await home.pd("deploy", folder)).code).toBe(0);
     expect((await home.pd("run", "test-flow")).stdout).toContain("$return_value: 3");
+    expect((await home.pd("describe", "test-flow")).stdout).toMatch(/account apn_elsewhere: +two \(apn_\w+\)/);
     const deleted = await home.pd("accounts", "delete", "two", "--yes");
     expect(deleted.stderr).toContain("used by test-flow");
   });
@@ -230,6 +231,42 @@ describe("a flag that says nothing of what it is given for", () => {
   });
 });
 
+describe("an event on the command line", () => {
+  const code =
+    'export default { name: "Takes", version: "1", props: { tags: { type: "string[]", optional: true } }, run(event) { this.$emit({ event, tags: this.tags }); } };';
+
+  it("is JSON, a file or stdin, for a source", async () => {
+    const home = await PdHome.inProcess();
+    await home.pd("deploy", await home.file("takes.mjs", code), "--prop", "tags=a", "--prop", "tags=b");
+    const file = await home.file("event.json", '{"from":"file"}');
+    const events: unknown[] = [];
+    for (const [given, input] of [['{"from":"words"}'], [`@${file}`], [file], ["-", '{"from":"stdin"}']] as const) {
+      expect((await home.pd("run", "takes", "--event", given, ...(input === undefined ? [] : [{ input }]))).code).toBe(0);
+      const [{ event }] = JSON.parse((await home.pd("events", "takes", "-n", "1", "--json")).stdout);
+      events.push(event.event.from);
+      expect(event.tags).toEqual(["a", "b"]);
+    }
+    expect(events).toEqual(["words", "file", "file", "stdin"]);
+    for (const [given, message] of [
+      ['{"from":', 'Cannot use {"from": as the event: it is not JSON'],
+      ["@missing.json", "Cannot read missing.json: the file does not exist"],
+    ] as const)
+      expect((await home.pd("run", "takes", "--event", given)).stderr).toContain(message);
+    expect(await home.pd("run", "takes", "--event", "-", { input: "no" })).toMatchObject({ code: 2, stderr: expect.stringContaining("what stdin gives") });
+  });
+
+  it("is an object for a workflow, whose waiting run says why it waits", async () => {
+    const home = await PdHome.inProcess();
+    await home.pd(
+      "deploy",
+      await folderOf(home, workflowOf({ first: codeStep("$.flow.delay(3_600_000); return steps.trigger.event.n;"), last: codeStep("return 1;") })),
+    );
+    expect(await home.pd("run", "test-flow", "--event", "7")).toMatchObject({ code: 2, stderr: expect.stringContaining("expected a JSON object") });
+    expect((await home.pd("run", "test-flow", "--event", '{"n":7}')).stdout).toMatch(/◷ waiting .* first: is delayed until [\s\S]*\$return_value: 7/);
+    expect((await home.pd("runs", "test-flow")).stdout).toMatch(/◷ waiting .* first: is delayed until /);
+  });
+});
+
 describe("pd runs of a source", () => {
   it("lists its calls, those that failed, and shows one; deliveries to it are listed and made again", async () => {
     const home = await PdHome.inProcess();
@@ -242,7 +279,8 @@ describe("pd runs of a source", () => {
     await eventually(async () => (await home.pd("runs", "hears", "--failed")).stdout.includes("not two"));
     expect((await home.pd("runs", "emits")).stdout).toMatch(/^✔ succeeded .* inv_\w+ .* 2 events\n$/);
     const [failed] = JSON.parse((await home.pd("runs", "hears", "--failed", "-n", "1", "--json")).stdout);
-    expect((await home.pd("runs", failed.id)).code).toBe(1);
+    expect(await home.pd("runs", failed.id)).toMatchObject({ code: 0, stdout: expect.stringContaining("not two") });
+    expect((await home.pd("subscriptions", "list")).stdout).toMatch(/^ID +EMITTER +LISTENER +CHANNEL\nsub_\w+ +emits +hears\n$/);
     expect((await home.pd("runs", "hears", "--failed", "--since", "2000-01-01")).stdout).toContain("✖ failed");
     expect(await home.pd("runs", "hears", "--state", "failed")).toMatchObject({ code: 2, stderr: expect.stringContaining("Cannot use --state") });
     expect((await home.pd("deliveries", "hears")).stdout).toMatch(/dlv_\d+ +delivered +1 /);

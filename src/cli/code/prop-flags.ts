@@ -1,7 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
-import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import { ProjectRoot } from "../../system/home/project-root.ts";
+import type { CliContext } from "../context.ts";
 
 export interface PropFlags {
   /** Each is `name=value`. */
@@ -19,16 +21,17 @@ export interface CodeFlags extends PropFlags {
   readonly prompt?: boolean | undefined;
 }
 
-/** `--prop` overrides `--props`. Throws PD_BAD_INPUT and PD_FILE_NOT_FOUND. */
+/** `--prop` overrides `--props`. A name that is given more than once has a list. Throws PD_BAD_INPUT and PD_FILE_NOT_FOUND. */
 export async function givenProps({ prop = [], props }: PropFlags): Promise<JsonObject> {
   const values = props === undefined ? {} : await readPropsFile(props);
-  const given: [string, string][] = [];
+  const given = new Map<string, string[]>();
   for (const pair of prop) {
     const [name, value] = splitPair(pair, "--prop");
-    given.push([name, await readValue(name, value)]);
+    given.set(name, [...(given.get(name) ?? []), await readValue(name, value)]);
   }
+  const pairs = [...given].map(([name, texts]): [string, JsonValue] => [name, texts.length === 1 ? (texts[0] ?? "") : texts]);
   // An assignment would lose a prop named `__proto__`.
-  return { ...values, ...Object.fromEntries(given) };
+  return { ...values, ...Object.fromEntries(pairs) };
 }
 
 /** Throws PD_BAD_INPUT. */
@@ -47,6 +50,30 @@ export async function readJsonFile(path: string, what: string): Promise<JsonObje
   const value = parseJson(await readText(path));
   if (!isJsonObject(value)) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as ${what}: expected a JSON object`);
   return value;
+}
+
+/** `given`: JSON, `@file`, the path of a file, or `-` for stdin. Throws PD_BAD_INPUT and PD_FILE_NOT_FOUND. */
+export async function givenEvent({ stdin }: Pick<CliContext, "stdin">, given: string): Promise<JsonValue> {
+  const inline = parseJson(given);
+  if (inline !== undefined) return inline;
+  if (/^\s*[[{"]/.test(given)) throw noEvent(given);
+  const isStdin = given === "-";
+  const value = parseJson(isStdin ? await text(stdin) : await readText(given.replace(/^@/, "")));
+  if (value === undefined) throw noEvent(isStdin ? "what stdin gives" : given);
+  return value;
+}
+
+/** For a workflow. Throws as `givenEvent`. */
+export async function givenEventObject(cli: Pick<CliContext, "stdin">, given: string): Promise<JsonObject> {
+  const value = await givenEvent(cli, given);
+  if (isJsonObject(value)) return value;
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${given} as the event: expected a JSON object`, {
+    fix: `--event '{"key":"value"}', --event @file or --event -`,
+  });
+}
+
+function noEvent(what: string): PdError {
+  return new PdError("PD_BAD_INPUT", `Cannot use ${what} as the event: it is not JSON`, { fix: `--event '{"key":"value"}', --event @file or --event -` });
 }
 
 /** `@file` reads the file. `\@` starts a text with @. */

@@ -4,15 +4,23 @@ import { SETTING_NAMES, SOURCE_SETTINGS, settingFlag } from "../../domain/source
 import { list } from "./run.ts";
 
 export function serverFlags<Declared extends CommandUnknownOpts>(command: Declared): Declared {
-  for (const [name, row] of Object.entries(SETTINGS)) {
-    if (name !== "home")
-      command.addOption(
-        new Option(`--${row.flag} ${row.value}`, `${row.help} (${row.variable}, default ${row.default === "" ? "none" : row.default})`).helpGroup(
-          "Server settings:",
-        ),
-      );
-  }
+  for (const option of serverOptions()) command.addOption(option);
   return command;
+}
+
+/** For a command that may start a server: its help names them only. */
+export function hiddenServerFlags<Declared extends CommandUnknownOpts>(command: Declared): Declared {
+  for (const option of serverOptions()) command.addOption(option.hideHelp());
+  command.addHelpText("after", "\nIt also takes the server settings of pd up: pd up --help");
+  return command;
+}
+
+function serverOptions(): readonly Option[] {
+  return Object.entries(SETTINGS)
+    .filter(([name]) => name !== "home")
+    .map(([, { flag, value, help, variable, default: usual }]) =>
+      new Option(`--${flag} ${value}`, `${help} (${variable}, default ${usual === "" ? "none" : usual})`).helpGroup("Server settings:"),
+    );
 }
 
 /** `isUpdate`: a limit can be taken away again. */

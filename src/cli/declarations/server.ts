@@ -1,5 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { serverFlags } from "./flags.ts";
+import { hiddenServerFlags, serverFlags } from "./flags.ts";
 import type { Run } from "./run.ts";
 
 export function serverCommands(program: Command, run: Run): void {
@@ -15,7 +15,7 @@ export function serverCommands(program: Command, run: Run): void {
     .option("--registry <folder>", "A checkout of components")
     .option("--grep <text>", "Only those whose path or key contains this text")
     .option("--json [file]", "The report as JSON, on stdout or, with --registry, in a file");
-  serverFlags(doctor).action((flags, command) => run(command, async (cli) => (await import("../commands/server/doctor.ts")).doctor(cli, flags)));
+  hiddenServerFlags(doctor).action((flags, command) => run(command, async (cli) => (await import("../commands/server/doctor.ts")).doctor(cli, flags)));
   program
     .command("backup <file>")
     .description("Write a snapshot of all data of the server to a file")

@@ -135,7 +135,7 @@ export function runCommands(program: Command, run: Run): void {
   program
     .command("run <source>")
     .description("Run a source or workflow now")
-    .option("--event <file>", "JSON file with the event for the run")
+    .option("--event <json|@file|->", "Event for the run; - reads it from stdin")
     .option("--sample", "Emit the component's example in place of a run")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/sources/run.ts")).run(cli, source, flags)));
   program

@@ -43,7 +43,7 @@ function keptWebhooks(webhooks: Command, run: Run): void {
   webhooks
     .command("test <id>")
     .description("Send a message now and show the response")
-    .option("--event <file>", "JSON file with the event that is sent")
+    .option("--event <json|@file|->", "Event that is sent; - reads it from stdin")
     .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).test(cli, id, flags)));
 }
 

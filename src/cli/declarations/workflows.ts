@@ -31,7 +31,7 @@ export function workflowCommands(program: Command, run: Run): void {
   program
     .command("resume <run>")
     .description("Resume a waiting run")
-    .option("--event <file>", "JSON file with what later steps see as $resume_data")
+    .option("--event <json|@file|->", "What later steps see as $resume_data; - reads it from stdin")
     .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows/workflows.ts")).resume(cli, target, flags)));
   program
     .command("cancel <run>")

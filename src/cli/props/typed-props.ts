@@ -10,15 +10,17 @@ export async function typedProps(
   { prop: pairs = [] }: { readonly prop?: readonly string[] | undefined },
 ): Promise<JsonObject> {
   const names = new Set(pairs.map((pair) => pair.slice(0, pair.indexOf("="))));
+  const isJsonText = (value: JsonValue | undefined): value is string => typeof value === "string" && parseJson(value) !== undefined;
   const mayBeJson = ([name, value]: readonly [string, JsonValue | undefined]): boolean =>
-    names.has(name) && typeof value === "string" && parseJson(value) !== undefined;
+    names.has(name) && (Array.isArray(value) ? value.some(isJsonText) : isJsonText(value));
   if (!Object.entries(props).some(mayBeJson)) return props;
   // Sending reports missing values.
   const declared = await component.props(props).catch((): readonly PropRecord[] => []);
   const types = new Map(declared.map(({ name, type }) => [name, type]));
   const typed = Object.entries(props).map(([name, value]): [string, JsonValue | undefined] => {
     const type = types.get(name);
-    return [name, type === undefined || typeof value !== "string" || !mayBeJson([name, value]) ? value : typedValue(type, value)];
+    const typeOne = (one: JsonValue): JsonValue => (type !== undefined && isJsonText(one) ? typedValue(type, one) : one);
+    return [name, value === undefined || !mayBeJson([name, value]) ? value : Array.isArray(value) ? value.map(typeOne) : typeOne(value)];
   });
   return Object.fromEntries(typed);
 }

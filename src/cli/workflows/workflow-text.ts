@@ -3,7 +3,15 @@ import { unsentMails } from "../../domain/account/mail.ts";
 import type { RunRecord, RunStepRecord, StepShape, WorkflowRecord } from "../../api/workflows.ts";
 import { fields, localTime } from "../reporter.ts";
 
-export function describedWorkflow(record: WorkflowRecord): string {
+/** By the id of the account. */
+export type AccountNames = ReadonlyMap<string, string>;
+
+export function accountText(id: string, names: AccountNames): string {
+  const name = names.get(id);
+  return name === undefined ? id : `${name} (${id})`;
+}
+
+export function describedWorkflow(record: WorkflowRecord, accounts: AccountNames): string {
   const { concurrency, queue, throttle, retries, timeout, record: records } = record.settings;
   const facts = fields([
     ["id", record.id],
@@ -21,7 +29,7 @@ export function describedWorkflow(record: WorkflowRecord): string {
     ...settingRows(record),
     ["may load native code", record.allow_addons === true ? "yes" : undefined],
     ["records calls", records === true ? "yes" : undefined],
-    ...Object.entries(record.accounts).map(([id, own]): [string, string] => [`account ${id}`, own]),
+    ...Object.entries(record.accounts).map(([id, own]): [string, string] => [`account ${id}`, accountText(own, accounts)]),
     ...record.foreign.flatMap(({ kind, id, here }): [string, string][] => (kind === "account" ? [] : [[`${kind} ${id}`, here ?? "nothing yet"]])),
     ["runs", runCounts(record)],
     ...record.warnings.map((text): [string, string] => ["problem", text]),
@@ -61,9 +69,10 @@ function detailOf({ kind, value, component_key: key, component_path: path, saved
 
 const SIGNS: Readonly<Record<RunRecord["state"], string>> = { running: "▶", waiting: "◷", succeeded: "✔", failed: "✖", cancelled: "⊘" };
 
-export function runLine({ id, state, version, started_at_ms: at, ended_at_ms: end, failure, reason, rerun_of: of, trigger }: RunRecord): string {
+/** `wait`: of `waitOf`. */
+export function runLine({ id, state, version, started_at_ms: at, ended_at_ms: end, failure, reason, rerun_of: of, trigger }: RunRecord, wait?: string): string {
   const took = end === undefined ? "" : ` ${end - at} ms`;
-  const why = failure === undefined ? (reason ?? "") : `${failure.namespace}: ${failure.message}`;
+  const why = failure === undefined ? (reason ?? wait ?? "") : `${failure.namespace}: ${failure.message}`;
   const origin = of === undefined ? trigger.kind : `${trigger.kind}, rerun of ${of}`;
   return [`${SIGNS[state]} ${state}`, localTime(at), id, `version ${version}`, `${origin}${took}`, why].filter((part) => part !== "").join("  ");
 }
@@ -93,6 +102,19 @@ export function stepLines({
     ...left,
     ...unsentMails(sends).map((problem) => `     e-mail ${problem}`),
     ...(outcome === "returned" ? [] : [`     ${message}`]),
-    ...(pause === undefined ? [] : [`     waiting (${pause.kind}) until ${localTime(pause.until_ms)}`]),
+    ...(pause === undefined ? [] : [`     ${waitText(pause)}`]),
   ];
+}
+
+/** Why a run waits. Undefined while none of its steps does. */
+export function waitOf(steps: readonly RunStepRecord[]): string | undefined {
+  const waiting = steps.findLast(({ pause }) => pause !== undefined);
+  return waiting?.pause === undefined ? undefined : `${waiting.namespace}: ${waitText(waiting.pause)}`;
+}
+
+function waitText({ kind, until_ms: until }: NonNullable<RunStepRecord["pause"]>): string {
+  const time = localTime(until);
+  if (kind === "suspend") return `waits for pd resume, until ${time}`;
+  if (kind === "rerun") return `runs again at ${time}`;
+  return kind === "retry" ? `failed, and is retried at ${time}` : `is delayed until ${time}`;
 }

@@ -1,19 +1,32 @@
 import type { SourceRecord, TimerRecord } from "../../../api/sources.ts";
+import { type Client, everyPage } from "../../../client/client.ts";
+import { PdError } from "../../../domain/errors.ts";
 import { type JsonValue, isJsonObject } from "../../../domain/text/json.ts";
 import { describeSchedule, parseTimer } from "../../../domain/timer/schedule.ts";
 import { settingRows } from "../../../domain/source-settings/read-settings.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { findDeployed } from "../../deployed.ts";
-import { describedWorkflow } from "../../workflows/workflow-text.ts";
+import { type AccountNames, accountText, describedWorkflow } from "../../workflows/workflow-text.ts";
 import { fields, localTime, printLine, printRecord } from "../../reporter.ts";
 
 export async function describe(cli: CliContext, source: string): Promise<number> {
   const client = await connect(cli);
   const { kind, record } = await findDeployed(client, source);
-  return printRecord(cli, record, () => printLine(cli, kind === "source" ? describedSource(record) : describedWorkflow(record)));
+  const accounts = cli.isJson ? new Map<string, string>() : await accountNames(client);
+  return printRecord(cli, record, () => printLine(cli, kind === "source" ? describedSource(record, accounts) : describedWorkflow(record, accounts)));
 }
 
-function describedSource(record: SourceRecord): string {
+/** The hosted platform may not list accounts. */
+async function accountNames(client: Client): Promise<AccountNames> {
+  try {
+    return new Map((await everyPage(client.accounts.list)).map(({ id, name }) => [id, name]));
+  } catch (error) {
+    if (error instanceof PdError && error.code === "PD_NOT_FOUND") return new Map();
+    throw error;
+  }
+}
+
+function describedSource(record: SourceRecord, accounts: AccountNames): string {
   const { registry, timers = [], configured_props: values, problems = [], warnings = [] } = record;
   return fields([
     ["id", record.id],
@@ -29,7 +42,7 @@ function describedSource(record: SourceRecord): string {
     ["registry", registry === undefined ? undefined : `${registry.name} ${registry.package ?? registry.commit ?? ""}`.trim()],
     ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
     ...[...problems, ...warnings].map((text): [string, string] => ["problem", text]),
-    ...Object.entries(values).map(([name, value]): [string, string] => [`prop ${name}`, valueText(record, { name, value: value ?? null })]),
+    ...Object.entries(values).map(([name, value]): [string, string] => [`prop ${name}`, valueText(record, { name, value: value ?? null }, accounts)]),
   ]);
 }
 
@@ -38,9 +51,11 @@ function nextRun({ cron, timezone, intervalSeconds, next_at_ms: nextAt }: TimerR
   return `${nextAt === undefined ? "never" : localTime(nextAt)} (${plan})`;
 }
 
-function valueText({ configurable_props: props }: SourceRecord, { name, value }: { name: string; value: JsonValue }): string {
-  const isTimer = props.some((prop) => prop.name === name && prop.type === "$.interface.timer");
-  return isTimer ? scheduleText(value) : JSON.stringify(value);
+function valueText({ configurable_props: props }: SourceRecord, { name, value }: { name: string; value: JsonValue }, accounts: AccountNames): string {
+  const type = props.find((prop) => prop.name === name)?.type;
+  if (type === "$.interface.timer") return scheduleText(value);
+  const id = type === "app" && isJsonObject(value) ? value["authProvisionId"] : undefined;
+  return typeof id === "string" ? accountText(id, accounts) : JSON.stringify(value);
 }
 
 /** The API may return null members. */

@@ -2,13 +2,13 @@ import { coloursFor } from "../../colours.ts";
 import type { RehearsalRecord } from "../../../api/invocations.ts";
 import { sentenceOf } from "../../../client/rehearsal-text.ts";
 import { PdError } from "../../../domain/errors.ts";
-import { type JsonValue, isSameJson, parseJson } from "../../../domain/text/json.ts";
-import { readText } from "../../code/prop-flags.ts";
+import { isSameJson } from "../../../domain/text/json.ts";
+import { givenEvent, givenEventObject } from "../../code/prop-flags.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { findDeployed } from "../../deployed.ts";
 import { printJson, printLine, printNote, timelineLine } from "../../reporter.ts";
 import { printInvocation } from "../invocation-lines.ts";
-import { eventObject, runWorkflow } from "../workflows/workflows.ts";
+import { runWorkflow } from "../workflows/workflows.ts";
 
 interface RunFlags {
   readonly event?: string | undefined;
@@ -16,18 +16,18 @@ interface RunFlags {
 }
 
 /** Exit code 1 when the run failed. */
-export async function run(cli: CliContext, source: string, { event: path, sample }: RunFlags): Promise<number> {
+export async function run(cli: CliContext, source: string, { event: given, sample }: RunFlags): Promise<number> {
   const client = await connect(cli);
   const { kind, record } = await findDeployed(client, source);
   const { id } = record;
   if (kind === "workflow" && sample !== undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot use --sample with the workflow ${record.name_slug}: it is for sources`, { fix: "Give it an event with --event" });
-  if (kind === "workflow") return runWorkflow(cli, client, { id, event: await eventObject(path) });
-  if (path !== undefined && sample !== undefined)
+  if (kind === "workflow") return runWorkflow(cli, client, { id, event: given === undefined ? undefined : await givenEventObject(cli, given) });
+  if (given !== undefined && sample !== undefined)
     throw new PdError("PD_BAD_INPUT", "Cannot use --event with --sample: --sample emits the component's example, and runs nothing", {
       fix: "Leave one of them out",
     });
-  const event = path === undefined ? undefined : await readEvent(path);
+  const event = given === undefined ? undefined : await givenEvent(cli, given);
   return printInvocation(cli, await client.sources.run(id, { event, sample }));
 }
 
@@ -63,10 +63,4 @@ function eventLines({ before, after }: RehearsalRecord): string[] {
     return `${isSame(index) ? " " : "+"} ${JSON.stringify(event)}${why}`;
   });
   return [...gone, ...now];
-}
-
-async function readEvent(path: string): Promise<JsonValue> {
-  const value = parseJson(await readText(path));
-  if (value === undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as the event: it is not JSON`, { fix: "Give a file with one JSON value" });
-  return value;
 }

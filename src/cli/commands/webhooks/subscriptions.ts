@@ -1,4 +1,4 @@
-import type { Client } from "../../../client/client.ts";
+import { type Client, everyPage } from "../../../client/client.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { findDeployed } from "../../deployed.ts";
 import { inCircles } from "../../../domain/delivery/circles.ts";
@@ -12,11 +12,28 @@ interface Ends {
 
 export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  return printRecords(cli, await client.subscriptions.list(), {
+  const subscriptions = await client.subscriptions.list();
+  const names = cli.isJson || subscriptions.length === 0 ? new Map<string, string>() : await namesOf(client);
+  return printRecords(cli, subscriptions, {
     columns: ["id", "emitter", "listener", "channel"],
-    cells: ({ id, emitter_id: emitter, listener_id: listener, event_name: channel }) => [id, emitter, listener, channel],
+    cells: ({ id, emitter_id: emitter, listener_id: listener, event_name: channel }) => [
+      id,
+      names.get(emitter) ?? emitter,
+      names.get(listener) ?? listener,
+      channel,
+    ],
     none: "No subscriptions yet: pd subscribe <source> <url>",
   });
+}
+
+/** Slugs of sources and workflows, also by the ids of a workflow's triggers; names or URLs of webhooks. */
+async function namesOf(client: Client): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (const { id, name_slug: slug } of await everyPage(client.sources.list)) names.set(id, slug);
+  for (const { id, name_slug: slug, triggers } of await everyPage(client.workflows.list))
+    for (const one of [id, ...triggers.flatMap((trigger) => trigger.id ?? [])]) names.set(one, slug);
+  for (const { id, name, url } of await everyPage(client.webhooks.list)) names.set(id, name ?? url);
+  return names;
 }
 
 export async function create(cli: CliContext, ends: Ends): Promise<number> {

@@ -1,8 +1,7 @@
 import type { WebhookParams, WebhookRecord } from "../../../api/webhooks.ts";
 import { type Client, everyPage } from "../../../client/client.ts";
 import { PdError } from "../../../domain/errors.ts";
-import { type JsonValue, parseJson } from "../../../domain/text/json.ts";
-import { readText } from "../../code/prop-flags.ts";
+import { givenEvent } from "../../code/prop-flags.ts";
 import { isAgreed } from "../../ask/agree.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { findDeployed } from "../../deployed.ts";
@@ -89,20 +88,14 @@ export async function rotate(cli: CliContext, id: string): Promise<number> {
 }
 
 /** Exit code 0 when the receiver accepts. */
-export async function test(cli: CliContext, id: string, { event: path }: { event?: string | undefined }): Promise<number> {
-  const event = path === undefined ? undefined : await readEvent(path);
+export async function test(cli: CliContext, id: string, { event: given }: { event?: string | undefined }): Promise<number> {
+  const event = given === undefined ? undefined : await givenEvent(cli, given);
   const client = await connect(cli);
   const attempt = await client.webhooks.test(id, { event });
   const { status, error = "", duration_ms: ms } = attempt;
   if (cli.isJson) printJson(cli, attempt);
   else printLine(cli, `${status === undefined ? error : `status ${status}`} in ${ms} ms`);
   return status !== undefined && status >= 200 && status < 300 ? 0 : 1;
-}
-
-async function readEvent(path: string): Promise<JsonValue> {
-  const value = parseJson(await readText(path));
-  if (value === undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as the event: it is not JSON`, { fix: "Give a file with one JSON value" });
-  return value;
 }
 
 interface SubscribeFlags {

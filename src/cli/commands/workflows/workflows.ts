@@ -2,15 +2,15 @@ import type { RehearsedRunRecord, RunRecord } from "../../../api/workflows.ts";
 import { differenceLines, differencesOf, sumOfRehearsed } from "../../../client/run-difference.ts";
 import { type Client, everyPage } from "../../../client/client.ts";
 import { PdError } from "../../../domain/errors.ts";
-import { type JsonObject, isJsonObject } from "../../../domain/text/json.ts";
+import type { JsonObject } from "../../../domain/text/json.ts";
 import { type CliContext, connect } from "../../context.ts";
-import { readJsonFile } from "../../code/prop-flags.ts";
+import { givenEventObject } from "../../code/prop-flags.ts";
 import { findDeployed } from "../../deployed.ts";
 import { printInvocation } from "../invocation-lines.ts";
 import { sourceRuns } from "./source-runs.ts";
 import { countOf, printJson, printLine, printNote, printRecord, printRecords } from "../../reporter.ts";
 import { sinceOf } from "../../since.ts";
-import { runLine, stepLines } from "../../workflows/workflow-text.ts";
+import { runLine, stepLines, waitOf } from "../../workflows/workflow-text.ts";
 import { untilRest } from "../../workflows/until-rest.ts";
 
 export async function listWorkflows(cli: CliContext): Promise<number> {
@@ -42,11 +42,13 @@ export async function runs(cli: CliContext, target: string, flags: RunsFlags): P
   const client = await connect(cli);
   if (target.startsWith("run_")) {
     checkAlone(target, flags);
-    return showRun(cli, client, await client.workflows.run(target));
+    await showRun(cli, client, await client.workflows.run(target));
+    return 0;
   }
   if (target.startsWith("inv_")) {
     checkAlone(target, flags);
-    return printInvocation(cli, await client.invocations.get(target));
+    printInvocation(cli, await client.invocations.get(target));
+    return 0;
   }
   const { kind, record } = await findDeployed(client, target);
   if (kind === "source") return sourceRuns(cli, client, { source: record, flags });
@@ -55,7 +57,7 @@ export async function runs(cli: CliContext, target: string, flags: RunsFlags): P
   if (cli.isJson) printJson(cli, found);
   else if (found.length === 0)
     printNote(cli, states === undefined && flags.since === undefined ? `No runs yet: pd run ${target}` : noneOf(states, flags.since));
-  else for (const run of found) printLine(cli, runLine(run));
+  else for (const run of found) printLine(cli, runLine(run, run.state === "waiting" ? waitOf(await client.workflows.steps(run.id)) : undefined));
   return 0;
 }
 
@@ -64,7 +66,7 @@ export async function showRun(cli: CliContext, client: Client, run: RunRecord): 
   const steps = await client.workflows.steps(run.id);
   if (cli.isJson) printJson(cli, { ...run, steps });
   else {
-    printLine(cli, runLine(run));
+    printLine(cli, runLine(run, run.state === "waiting" ? waitOf(steps) : undefined));
     for (const step of steps) for (const line of stepLines(step)) printLine(cli, `  ${line}`);
     if (run.state === "failed") printNote(cli, `pd rerun ${run.id} continues from ${run.failure?.namespace ?? "there"} with the current files`);
   }
@@ -138,8 +140,8 @@ export async function cancel(cli: CliContext, run: string): Promise<number> {
 }
 
 /** `--event`: the next step's `$resume_data`. */
-export async function resume(cli: CliContext, run: string, { event: path }: { event?: string | undefined }): Promise<number> {
-  const event = path === undefined ? undefined : await readJsonFile(path, "the event");
+export async function resume(cli: CliContext, run: string, { event: given }: { event?: string | undefined }): Promise<number> {
+  const event = given === undefined ? undefined : await givenEventObject(cli, given);
   const client = await connect(cli);
   return showRun(cli, client, await untilRest(client, await client.workflows.resume(run, { event })));
 }
@@ -159,10 +161,4 @@ function statesOf({ failed, state }: Pick<RunsFlags, "failed" | "state">): strin
 
 function sinceParam(since: string | undefined): { since_ms?: number } {
   return since === undefined ? {} : { since_ms: Math.round(sinceOf(since)) };
-}
-
-/** Throws PD_BAD_INPUT. */
-export async function eventObject(path: string | undefined): Promise<JsonObject | undefined> {
-  const event = path === undefined ? undefined : await readJsonFile(path, "the event");
-  return isJsonObject(event) ? event : undefined;
 }
