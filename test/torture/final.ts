@@ -33,7 +33,7 @@ export async function readFinal(server: Tortured, world: World): Promise<Final> 
     flow: {
       timeout: Number(recordOf(flow["settings"])["timeout"]),
       triggers: listOf(flow["triggers"]).map(triggerName),
-      failures: [...new Set(failed.map(({ error }) => JSON.stringify(error)))],
+      failures: [...new Set(failed.map(({ failure }) => JSON.stringify(failure)))],
     },
     instants: {
       ticker: instants.map((instant) => ({
@@ -72,16 +72,24 @@ async function busyness(server: Tortured, world: World): Promise<{ text: string;
   // Skips the growing pause between attempts.
   if (Number(recordOf(good["deliveries"])["pending"]) > 0) await callUntilDone(server, `POST /v1/webhooks/${world.webhooks["good"]}/deliveries/retry`, {});
   const runs = await openRuns(server, world);
-  const pending = Number(recordOf(good["deliveries"])["pending"]) + heard.length + runs;
-  return { text: `${counts.join(", ")}, deliveries and runs that wait: ${pending}`, pending };
+  const sent = Number(recordOf(good["deliveries"])["pending"]);
+  const waiting = `deliveries that wait: ${sent} and ${heard.length}, runs: ${runs.join(", ") || "none"}`;
+  return { text: `${counts.join(", ")}, ${waiting}`, pending: sent + heard.length + runs.length };
 }
 
 function triggerName({ kind, active, next_at_ms: next }: Record<string, unknown>): string {
   return active !== true || (kind === "schedule" && next === undefined) ? `dead ${String(kind)}` : String(kind);
 }
 
-async function openRuns(server: Tortured, { flow }: World): Promise<number> {
-  return listOf((await callUntilDone(server, `GET ${flow.record}/runs?states=running,waiting&limit=100`))["data"]).length;
+/** Each as `id state: the state of each step`. */
+async function openRuns(server: Tortured, { flow }: World): Promise<readonly string[]> {
+  const runs = listOf((await callUntilDone(server, `GET ${flow.record}/runs?states=running,waiting&limit=100`))["data"]);
+  return Promise.all(
+    runs.map(async ({ id, state }) => {
+      const steps = listOf((await callUntilDone(server, `GET /v1/runs/${String(id)}/steps`))["data"]);
+      return `${String(id)} ${String(state)}: ${steps.map((step) => `${String(step["namespace"])} ${String(step["state"])}`).join(" ")}`;
+    }),
+  );
 }
 
 async function eventsOf(server: Tortured, record: string): Promise<StoredEvent[]> {
