@@ -1,4 +1,5 @@
 import { type Client, everyPage } from "../../../client/client.ts";
+import { PdError } from "../../../domain/errors.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { findDeployed } from "../../deployed.ts";
 import { inCircles } from "../../../domain/delivery/circles.ts";
@@ -29,11 +30,17 @@ export async function list(cli: CliContext): Promise<number> {
 /** Slugs of sources and workflows, also by the ids of a workflow's triggers; names or URLs of webhooks. */
 async function namesOf(client: Client): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
-  for (const { id, name_slug: slug } of await everyPage(client.sources.list)) names.set(id, slug);
-  for (const { id, name_slug: slug, triggers } of await everyPage(client.workflows.list))
+  for (const { id, name_slug: slug } of await everyPage(client.sources.list).catch(noneThere)) names.set(id, slug);
+  for (const { id, name_slug: slug, triggers } of await everyPage(client.workflows.list).catch(noneThere))
     for (const one of [id, ...triggers.flatMap((trigger) => trigger.id ?? [])]) names.set(one, slug);
-  for (const { id, name, url } of await everyPage(client.webhooks.list)) names.set(id, name ?? url);
+  for (const { id, name, url } of await everyPage(client.webhooks.list).catch(noneThere)) names.set(id, name ?? url);
   return names;
+}
+
+/** Older servers and the hosted platform do not list everything. */
+function noneThere(error: unknown): readonly never[] {
+  if (error instanceof PdError && error.code === "PD_NOT_FOUND") return [];
+  throw error;
 }
 
 export async function create(cli: CliContext, ends: Ends): Promise<number> {
