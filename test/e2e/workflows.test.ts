@@ -262,8 +262,8 @@ describe("an event on the command line", () => {
       await folderOf(home, workflowOf({ first: codeStep("$.flow.delay(3_600_000); return steps.trigger.event.n;"), last: codeStep("return 1;") })),
     );
     expect(await home.pd("run", "test-flow", "--event", "7")).toMatchObject({ code: 2, stderr: expect.stringContaining("expected a JSON object") });
-    expect((await home.pd("run", "test-flow", "--event", '{"n":7}')).stdout).toMatch(/◷ waiting .* first: is delayed until [\s\S]*\$return_value: 7/);
-    expect((await home.pd("runs", "test-flow")).stdout).toMatch(/◷ waiting .* first: is delayed until /);
+    expect((await home.pd("run", "test-flow", "--event", '{"n":7}')).stdout).toMatch(/◷ waiting .* first: waiting \(delay\) until [\s\S]*\$return_value: 7/);
+    expect((await home.pd("runs", "test-flow")).stdout).toMatch(/◷ waiting .* first: waiting \(delay\) until /);
   });
 });
 

@@ -113,8 +113,5 @@ export function waitOf(steps: readonly RunStepRecord[]): string | undefined {
 }
 
 function waitText({ kind, until_ms: until }: NonNullable<RunStepRecord["pause"]>): string {
-  const time = localTime(until);
-  if (kind === "suspend") return `waits for pd resume, until ${time}`;
-  if (kind === "rerun") return `runs again at ${time}`;
-  return kind === "retry" ? `failed, and is retried at ${time}` : `is delayed until ${time}`;
+  return `waiting (${kind === "suspend" ? "suspended" : kind}) until ${localTime(until)}`;
 }
