@@ -125,6 +125,7 @@ export const sources = {
     params: sourceParams.extend({
       if_version: whole(1, MOST_VERSIONS).optional().describe("fails with PD_CONFLICT unless this is the current version"),
       keep_slug: flag.optional().describe("keeps the slug when the name changes"),
+      slug: slug.optional().describe("the new slug, which must not be in use"),
       force: flag.optional().describe("even if the deactivate hook of the running version throws"),
     }),
     answer: one(source),

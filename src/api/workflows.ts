@@ -17,6 +17,7 @@ import {
   runId,
   seconds,
   text,
+  slug,
   texts,
   whole,
   word,
@@ -201,7 +202,7 @@ export const workflows = {
     tag,
     summary: "Deploys a workflow from the files of its folder, or as a copy of another (template_id) with other props",
     params: workflowParams.extend({
-      slug: word.optional(),
+      slug: slug.optional().describe("must not be in use; derived from the name by default"),
       template_id: optionalText.describe("id or slug of a workflow on this server"),
       steps: z.array(templateStep).optional(),
       triggers: z.array(z.object({ props: jsonObject.optional() })).optional(),
@@ -222,6 +223,7 @@ export const workflows = {
     params: workflowParams.extend({
       if_version: whole(1, MOST_VERSIONS).optional().describe("fails with PD_CONFLICT unless this is the current version"),
       keep_slug: flag.optional().describe("keeps the slug when the name changes"),
+      slug: slug.optional().describe("the new slug, which must not be in use"),
     }),
     answer: one(workflow),
   }),

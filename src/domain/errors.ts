@@ -209,6 +209,9 @@ export class PdError extends Error {
   }
 }
 
+/** What a server answered, as the client throws it. */
+export class ServerRefusal extends PdError {}
+
 export function isErrorCode(text: unknown): text is ErrorCode {
   return typeof text === "string" && Object.hasOwn(CATALOGUE, text);
 }

@@ -170,8 +170,21 @@ steps:
   });
 
   it("tells what stands in it and does nothing", () => {
-    const read = readWorkflow("name: w\ncolour: red\nsteps:\n- namespace: a\n  uses: ./a.mjs\n  propz: { x: 1 }\n");
-    expect(read).toMatchObject({ kind: "valid", warnings: [{ line: 2, problem: "a workflow has no colour: it is ignored" }, { line: 6 }] });
+    const read = readWorkflow("name: w\ncolour: red\nsteps:\n- namespace: a\n  uses: ./a.mjs\n  comment: x\n");
+    expect(read).toMatchObject({
+      kind: "valid",
+      warnings: [
+        { line: 2, problem: "a workflow has no colour: it is ignored" },
+        { line: 6, problem: "step a has no comment: it is ignored" },
+      ],
+    });
+  });
+
+  it("refuses a mistyped key with its line and the nearest key, and only warns where it is already deployed", () => {
+    const text = "name: w\nstps:\n- namespace: a\n";
+    expect(problemsOf(text)).toEqual(["2: a workflow has no stps (did you mean steps?)"]);
+    expect(problemsOf(withSteps("- namespace: a\n  uses: ./a.mjs\n  propz: { x: 1 }\n"))).toEqual(["5: step a has no propz (did you mean props?)"]);
+    expect(readWorkflow(text, { isDeployed: true })).toMatchObject({ kind: "valid", warnings: [{ line: 2 }] });
   });
 
   it("has each name once, at any depth", () => {

@@ -107,7 +107,8 @@ describe("pd", () => {
 
     expect(await home.json("update", "my-echo", "--deactivate")).toMatchObject({ id: source["id"], active: false });
     expect((await fetch(String(source["endpoint_url"]))).status).toBe(404);
-    expect(await home.json("update", "my-echo", "--activate", "--name", "Echo")).toMatchObject({ active: true, name_slug: "echo" });
+    expect(await home.json("update", "my-echo", "--activate", "--name", "Echo")).toMatchObject({ active: true, name: "Echo", name_slug: "my-echo" });
+    expect(await home.json("update", "my-echo", "--slug", "echo")).toMatchObject({ name: "Echo", name_slug: "echo" });
     expect(await home.json("delete", "echo", "--yes")).toEqual({ id: source["id"], deleted: true });
     expect(await home.pd("events", "echo")).toEqual({
       code: 1,
@@ -117,6 +118,30 @@ describe("pd", () => {
     expect(await home.pd("down")).toMatchObject({ code: 0, stderr: "Stopped\n" });
     expect(await home.pd("status")).toMatchObject({ code: 1, stdout: expect.stringContaining("Not running") });
     expect((await home.pd("doctor")).stdout).toMatch(/! server: not running; Headwater \S+ on Node \S+\n {2}Run pd up/);
+  });
+
+  it("makes a second source of the same file, key or name only when it is told to", async () => {
+    const home = await PdHome.inProcess();
+    const { id } = await home.json("deploy", componentPath("http-plain.mjs"), "--name", "First");
+    const again = await home.pd("deploy", componentPath("http-plain.mjs"));
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /there is already a source of \S+http-plain\.mjs, first \(dc_\w+\)\nTry: Change it with pd update first --code \S+, or deploy another one with --new/,
+      ),
+    });
+    expect(await home.pd("deploy", componentPath("http-echo.mjs"), "--name", "First")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is already a source named "First", first'),
+    });
+    expect(await home.json("list")).toMatchObject([{ id }]);
+    const warned = await home.pd("deploy", componentPath("http-plain.mjs"), "--yes");
+    expect(warned).toMatchObject({ code: 0, stderr: expect.stringContaining("this deploys another one") });
+    expect((await home.pd("deploy", componentPath("http-plain.mjs"), "--new")).code).toBe(0);
+    expect((await home.pd("deploy", componentPath("http-plain.mjs"), "--name", "Other")).code).toBe(0);
+    expect(await home.json("list")).toHaveLength(4);
+    expect(await home.pd("update", "first", "--slug", "other")).toMatchObject({ code: 1, stderr: expect.stringContaining('the slug "other" is taken') });
+    expect(await home.json("deploy", componentPath("http-plain.mjs"), "--new", "--slug", "chosen")).toMatchObject({ name_slug: "chosen" });
   });
 
   it("answers with one JSON value under --json, and one a line while it follows", async () => {
@@ -244,7 +269,7 @@ describe("pd", () => {
     expect((await home.pd("run", "My Source")).code).toBe(0);
     expect((await home.pd("events", "my source")).stdout).toBe("1\n");
     expect((await home.pd("describe", "my-sourse")).stderr).toContain('"my-sourse": no source has this id, slug or name (did you mean my-source?)');
-    await home.pd("deploy", file);
+    await home.pd("deploy", file, "--new");
     const refused = await home.pd("logs", "My Source", "--no-follow");
     expect([refused.code, refused.stderr]).toEqual([
       1,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Attachments } from "../../src/cli/dev/attachments.ts";
+import { Attachments } from "../../src/cli/code/attachments.ts";
 import { PdHome } from "../support/pd.ts";
 
 const CODE = `export default { name: "Orders", version: "1", dedupe: "unique",

@@ -102,7 +102,7 @@ describe("pd apply", () => {
     const folder = await folderWith(home, 'sources:\n  l: { component: ./l.mjs, props: { tokens: ["${env:ONE}", "${env:ONE}"] } }\n', { "l.mjs": code });
     expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("+ source l") });
     await folderWith(home, 'sources:\n  l: { component: ./l.mjs, props: { tokens: ["${env:ONE}", "open"] } }\n');
-    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("contains the value of the secret tokens") });
+    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 2, stderr: expect.stringContaining("contains the value of the secret tokens") });
   });
 
   it("takes a source over that was made by hand, and takes values away that the file does not have", async () => {
@@ -121,7 +121,7 @@ describe("pd apply", () => {
     const home = await PdHome.inProcess({ POLLER_TOKEN: "very-secret-1" });
     const literal = await folderWith(home, "sources:\n  mine: { component: ./poller.mjs, props: { token: very-secret-0 } }\n", { "poller.mjs": WITH_SECRET });
     expect(await home.pd("apply", literal, "--yes")).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringMatching(/contains the value of the secret token[^]*\$\{env:TOKEN\}/),
     });
     await folderWith(home, 'sources:\n  mine: { component: ./poller.mjs, props: { token: "${env:NO_SUCH}", city: "${env:NOR_THIS}" } }\n');
@@ -140,7 +140,8 @@ describe("pd apply", () => {
 
   it("keeps values of props as they are written, and rounds none", async () => {
     const home = await PdHome.inProcess();
-    const code = poller("one", 'ids: { type: "string[]", optional: true }, rest: { type: "object", optional: true }');
+    const some = 'ids: { type: "string[]", optional: true }, rest: { type: "object", optional: true }';
+    const code = poller("one", some);
     const texts = ["1234567890123456789", "01234", "1.10", "1e3", "0x10", "12", "1.5"];
     const project = (props: string): string => `sources:\n  props:\n    component: ./poller.mjs\n    props: { ${props} }\n`;
     for (const text of texts) {
@@ -149,9 +150,12 @@ describe("pd apply", () => {
       expect(await home.json("describe", "props")).toMatchObject({ configured_props: { city: text, ids: [text], limit: 16, rest: { n: 1.1 } } });
       expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 unchanged\n");
     }
-    for (const props of ["rest: { n: 12345678901234567890 }", "limit: 12345678901234567890"]) {
-      const refused = await home.pd("apply", await folderWith(home, project(props), { "poller.mjs": code }), "--yes");
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/12345678901234567890/)]);
+    for (const [props, code] of [
+      ["rest: { n: 12345678901234567890 }", 2],
+      ["limit: 12345678901234567890", 1],
+    ] as const) {
+      const refused = await home.pd("apply", await folderWith(home, project(props), { "poller.mjs": poller("one", some) }), "--yes");
+      expect([refused.code, refused.stderr]).toEqual([code, expect.stringMatching(/12345678901234567890/)]);
     }
   });
 
@@ -292,6 +296,17 @@ webhooks:
     ]);
   });
 
+  it("tells of a mistyped prop by the line of pd.yaml", async () => {
+    const home = await PdHome.inProcess();
+    const text = "sources:\n  cities:\n    component: ./poller.mjs\n    props:\n      limmit: 3\n";
+    const folder = await folderWith(home, text, { "poller.mjs": poller("one") });
+    const { code, stderr } = await home.pd("apply", folder, "--yes");
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      "Cannot apply source cities of pd.yaml:\n  - line 5: limmit is not a prop of the component (did you mean limit?)\nTry: Correct its props in pd.yaml, and apply again",
+    );
+  });
+
   it("makes a source once, also when it is applied twice at the same time", async () => {
     const home = await PdHome.make();
     await home.up();
@@ -305,22 +320,24 @@ webhooks:
   it.each([
     [
       "sources:\n  cities:\n    componnent: ./poller.mjs\n",
+      2,
       /line 3: sources\.cities\.component: is missing[^]*line 3: sources\.cities: unknown name "componnent" \(did you mean component\?\)/,
     ],
-    ["sources:\n  - cities\n", /line 2: sources: expected an object, got a list/],
-    ["sources:\n  Big Name: { component: x.mjs }\n", /line 2: sources\.Big Name: expected a slug/],
-    ["sources: {\n", /line \d: /],
-    ["sources:\n  cities: { component: ./nowhere.mjs }\n", /nowhere\.mjs: the file does not exist/],
+    ["sources:\n  - cities\n", 2, /line 2: sources: expected an object, got a list/],
+    ["sources:\n  Big Name: { component: x.mjs }\n", 2, /line 2: sources\.Big Name: expected a slug/],
+    ["sources: {\n", 2, /line \d: /],
+    ["sources:\n  cities: { component: ./nowhere.mjs }\n", 1, /nowhere\.mjs: the file does not exist/],
     [
       "sources:\n  cities: { component: ./poller.mjs, deliver_to: [teem] }\nwebhooks: { team: { url: 'https://x.example.com' } }\n",
+      2,
       /"teem": no webhook, source or workflow has this name \(did you mean team\?\)/,
     ],
-    ["sources:\n  cities: { component: ./poller.mjs, props: { shop: 'account:mine' } }\n", /the account "mine" does not exist/],
-  ])("refuses %j, naming what and where", async (text, problem) => {
+    ["sources:\n  cities: { component: ./poller.mjs, props: { shop: 'account:mine' } }\n", 1, /the account "mine" does not exist/],
+  ] as const)("refuses %j with code %i, naming what and where", async (text, expected, problem) => {
     const home = await PdHome.inProcess();
     const folder = await folderWith(home, text, { "poller.mjs": poller("one", 'shop: { type: "app", app: "shop", optional: true }') });
     const { code, stderr } = await home.pd("apply", folder, "--yes");
-    expect(code).toBe(1);
+    expect(code).toBe(expected);
     expect(stderr).toMatch(problem);
     expect(await home.json("list")).toEqual([]);
   });
@@ -415,7 +432,7 @@ describe("what must not be lost or shown by pd apply", () => {
     const folder = await folderWith(home, "sources:\n  mine: { component: ./c.mjs }\n", { "c.mjs": poller("one") });
     await home.pd("apply", folder, "--yes");
     await folderWith(home, "sources:\n  mine: { component: ./c.mjs, props: { token: very-secret-2 } }\n", { "c.mjs": WITH_SECRET });
-    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("contains the value of the secret token") });
+    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 2, stderr: expect.stringContaining("contains the value of the secret token") });
     await folderWith(
       home,
       'sources:\n  mine: { component: ./c.mjs, props: { token: "${env:TOK}", city: "in ${env:TOK}" } }\nwebhooks: { team: { url: "https://x.example.com/${env:TOK}" } }\n',

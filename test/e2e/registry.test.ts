@@ -181,7 +181,7 @@ describe("components by key", () => {
     const all = await Promise.all(["0.0.4", "0.0.4", "0.0.4"].map(async (version) => home.pd("publish", await file(version))));
     expect(all.map(({ code }) => code).toSorted((a, b) => Number(a) - Number(b))).toEqual([0, 1, 1]);
     expect((await home.pd("unpublish", "component", "mine-one")).code).toBe(0);
-    expect((await home.pd("deploy", "mine-one")).stderr).toContain("[PD_COMPONENT_NOT_FOUND]");
+    expect((await home.pd("deploy", "mine-one", "--new")).stderr).toContain("[PD_COMPONENT_NOT_FOUND]");
     expect((await home.pd("run", "one")).code).toBe(0);
   });
 

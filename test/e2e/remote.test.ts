@@ -127,10 +127,12 @@ describe("pd push", () => {
   it("brings a source to another server, where its events reach a receiver and a reader", async () => {
     const { home, there } = await twoServersApart();
     await deployCounter(home);
-    const first = await home.pd("push", "counter", "--to", "there");
+    const unasked = await home.pd("push", "counter", "--to", "there");
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining("Cannot push counter without confirmation") });
+    const first = await home.pd("push", "counter", "--to", "there", "--yes");
     expect(first).toMatchObject({ code: 1, stdout: expect.stringContaining("! not transferred: token"), stderr: expect.stringContaining("token is required") });
     expect(await home.json("list", "-p", "there")).toEqual([]);
-    const pushed = await home.pd("push", "counter", "--to", "there", "--with-secrets");
+    const pushed = await home.pd("push", "counter", "--to", "there", "--yes", "--with-secrets");
     expect(pushed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\+ counter\nCreated counter \(dc_\w+\)\n$/) });
     expect(pushed.stdout + pushed.stderr + there.stderr()).not.toContain("t0ken");
 
@@ -147,8 +149,8 @@ describe("pd push", () => {
   it("shows what it would change, changes nothing under --dry-run, and then just that", async () => {
     const { home } = await twoServers();
     const file = await deployCounter(home);
-    await home.pd("push", "counter", "--to", "there", "--with-secrets");
-    expect((await home.pd("push", "--all", "--to", "there")).stdout).toBe("= counter (unchanged)\n");
+    await home.pd("push", "counter", "--to", "there", "--yes", "--with-secrets");
+    expect((await home.pd("push", "--all", "--to", "there", "--yes")).stdout).toBe("= counter (unchanged)\n");
     await home.file("counter.mjs", code("2"));
     await home.pd("update", "counter", "--code", file, "--prop", "step=3");
     const plan = await home.pd("push", "counter", "--to", "there", "--dry-run");
@@ -159,7 +161,7 @@ describe("pd push", () => {
     expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "1" });
     await home.pd("db", "set", "counter", "n", "40", "-p", "there");
     await home.pd("update", "counter", "--prop", "token=other");
-    const pushed = await home.pd("push", "counter", "--to", "there", "--with-secrets", "--events", "5");
+    const pushed = await home.pd("push", "counter", "--to", "there", "--yes", "--with-secrets", "--events", "5");
     expect(pushed.stdout).toContain("~ prop token: … → …");
     expect(pushed.stdout).not.toMatch(/t0ken|other/);
     expect(await home.json("db", "list", "counter", "-p", "there")).toEqual({ n: 40 });
@@ -170,14 +172,14 @@ describe("pd push", () => {
     const { home } = await twoServers();
     await deployCounter(home);
     for (const _run of [1, 2]) await home.pd("run", "counter");
-    await home.pd("push", "counter", "--to", "there", "--with-secrets", "--with-state", "--events", "1");
+    await home.pd("push", "counter", "--to", "there", "--yes", "--with-secrets", "--with-state", "--events", "1");
     expect(await home.json("db", "list", "counter", "-p", "there")).toEqual({ n: 4 });
-    expect(await home.pd("push", "counter", "--to", "there", "--with-secrets", "--prop", "stap=3")).toMatchObject({
+    expect(await home.pd("push", "counter", "--to", "there", "--yes", "--with-secrets", "--prop", "stap=3")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("no source that is transferred declares it (did you mean step?)"),
     });
     await home.pd("db", "set", "counter", "constructor", "1");
-    expect(await home.pd("push", "counter", "--to", "there", "--with-secrets", "--with-state")).toMatchObject({
+    expect(await home.pd("push", "counter", "--to", "there", "--yes", "--with-secrets", "--with-state")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("+ state constructor: 1"),
     });
@@ -191,18 +193,18 @@ describe("pd push", () => {
       `export default { name: "Once", version: "1", dedupe: "unique", props: { db: "$.service.db" }, hooks: { activate() { ${more} } }, run({ id }) { this.db.set("last", id); this.$emit({ id }, { id }); } };`;
     const file = await home.file("once.mjs", unique(""));
     await home.pd("deploy", file);
-    await home.pd("push", "once", "--to", "there");
+    await home.pd("push", "once", "--to", "there", "--yes");
     const one = await home.file("one.json", '{"id":1}');
     await home.pd("run", "once", "--event", one);
     await home.pd("db", "set", "once", "last", "0", "-p", "there");
     await home.file("once.mjs", unique('if (process.env.FAILS) throw new Error("no");'));
     await home.pd("update", "once", "--code", file);
-    expect(await home.pd("push", "once", "--to", "there", "--with-state", "--env", "FAILS=1")).toMatchObject({
+    expect(await home.pd("push", "once", "--to", "there", "--yes", "--with-state", "--env", "FAILS=1")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("PD_HOOK_FAILED"),
     });
     expect(await home.json("db", "list", "once", "-p", "there")).toEqual({ last: 0 });
-    expect((await home.pd("push", "once", "--to", "there", "--with-state")).code).toBe(0);
+    expect((await home.pd("push", "once", "--to", "there", "--yes", "--with-state")).code).toBe(0);
     expect(await home.json("db", "list", "once", "-p", "there")).toEqual({ last: 1 });
     expect(await home.json("run", "once", "--event", one, "-p", "there")).toMatchObject({ event_count: 0 });
   });
@@ -210,18 +212,18 @@ describe("pd push", () => {
   it("that is interrupted leaves the other server as it was, and the next one finishes it", async () => {
     const { home, there, elsewhere } = await twoServersApart();
     const file = await deployCounter(home);
-    await home.pd("push", "counter", "--to", "there", "--with-secrets");
+    await home.pd("push", "counter", "--to", "there", "--yes", "--with-secrets");
     const gate = await Gate.open();
     await home.file("counter.mjs", code("2", `hooks: { async activate() { if (process.env.GATE) await fetch(process.env.GATE); } },`));
     await home.pd("update", "counter", "--code", file);
-    const push = home.spawn(["push", "counter", "--to", "there", "--env", `GATE=${gate.url}`]);
+    const push = home.spawn(["push", "counter", "--to", "there", "--yes", "--env", `GATE=${gate.url}`]);
     await gate.reached;
     await killHard(there.child);
     await once(push, "close");
     const again = await elsewhere.up(["--port", new URL(there.apiUrl).port]);
     expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "1", active: true });
     gate.release();
-    expect((await home.pd("push", "counter", "--to", "there")).code).toBe(0);
+    expect((await home.pd("push", "counter", "--to", "there", "--yes")).code).toBe(0);
     expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "2" });
     expect(again.child.exitCode).toBeNull();
   });
@@ -236,11 +238,11 @@ describe("a workflow", () => {
     const { id } = await home.json("deploy", join(home.folder, "flow"));
     expect((await home.pd("push", "flow", "--to", "there", "--dry-run")).stdout).toMatch(/^\+ flow\n[\s\S]*\+ only\.mjs/);
     expect((await home.pd("list", "workflows", "-p", "there")).stderr).toContain("No workflows yet");
-    expect((await home.pd("push", "flow", "--to", "there")).stdout).toContain(`Created flow (${String(id)})`);
+    expect((await home.pd("push", "flow", "--to", "there", "--yes")).stdout).toContain(`Created flow (${String(id)})`);
     expect((await home.pd("run", "flow", "-p", "there")).stdout).toContain("$return_value: 1");
     await home.file("flow/only.mjs", "export default async () => 2;\n");
     await home.pd("deploy", join(home.folder, "flow"));
-    expect((await home.pd("push", "flow", "--to", "there")).stdout).toMatch(/^~ flow\n[\s\S]*Updated flow/);
+    expect((await home.pd("push", "flow", "--to", "there", "--yes")).stdout).toMatch(/^~ flow\n[\s\S]*Updated flow/);
     expect((await home.pd("run", "flow", "-p", "there")).stdout).toContain("$return_value: 2");
     await home.pd("delete", "flow", "--yes");
     expect((await home.pd("pull", "flow", "--from", "there", "--yes")).stdout).toContain(`Created flow (${String(id)})`);
@@ -251,13 +253,13 @@ describe("a workflow", () => {
     for (const [path, text] of Object.entries({ ...FLOW, "only.mjs": "export default async () => process.env.WORD ?? 'none';\n" }))
       await home.file(join("flow", path), text);
     await home.pd("deploy", join(home.folder, "flow"), "--env", "WORD=here");
-    expect((await home.pd("push", "flow", "--to", "there")).stdout).toContain("! not transferred: --env WORD");
-    expect((await home.pd("push", "flow", "--to", "there", "--env", "WORD=there")).stdout).toContain("+ env WORD: …");
+    expect((await home.pd("push", "flow", "--to", "there", "--yes")).stdout).toContain("! not transferred: --env WORD");
+    expect((await home.pd("push", "flow", "--to", "there", "--yes", "--env", "WORD=there")).stdout).toContain("+ env WORD: …");
     expect((await home.pd("run", "flow", "-p", "there")).stdout).toContain('$return_value: "there"');
     await home.pd("update", "flow", "--deactivate");
-    expect((await home.pd("push", "flow", "--to", "there")).stdout).toMatch(/^~ flow\n {2}~ active: true → false\nUpdated flow/);
+    expect((await home.pd("push", "flow", "--to", "there", "--yes")).stdout).toMatch(/^~ flow\n {2}~ active: true → false\nUpdated flow/);
     expect(await home.json("describe", "flow", "-p", "there")).toMatchObject({ active: false, env: ["WORD"] });
-    expect((await home.pd("push", "flow", "--to", "there")).stdout).toMatch(/^= flow\n/);
+    expect((await home.pd("push", "flow", "--to", "there", "--yes")).stdout).toMatch(/^= flow\n/);
   });
 
   it("takes no flag of sources, nor sources one of workflows", async () => {
@@ -266,7 +268,7 @@ describe("a workflow", () => {
     await home.pd("deploy", join(home.folder, "flow"));
     await deployCounter(home);
     const refused = async (name: string, ...flags: string[]): Promise<unknown> => {
-      const { code: exit, stderr } = await home.pd("push", name, "--to", "there", ...flags);
+      const { code: exit, stderr } = await home.pd("push", name, "--to", "there", "--yes", ...flags);
       return [exit, stderr.split("\n")[0]];
     };
     expect(await refused("flow", "--with-state")).toEqual([2, "Error: Cannot use --with-state: it applies to nothing that is transferred"]);
@@ -286,7 +288,7 @@ describe("a workflow", () => {
     await home.file("hears/only.mjs", "export default async ({ steps }) => steps.trigger.event;\n");
     await deployCounter(home);
     await home.pd("deploy", join(home.folder, "hears"));
-    const pushed = await home.pd("push", "--all", "--to", "there", "--with-secrets");
+    const pushed = await home.pd("push", "--all", "--to", "there", "--yes", "--with-secrets");
     expect([pushed.code, pushed.stderr]).toEqual([0, expect.not.stringContaining("nothing emits this")]);
     await home.pd("run", "counter", "-p", "there");
     await eventually(async () => (await home.pd("runs", "hears", "-p", "there")).stdout.includes("succeeded"));
@@ -296,7 +298,7 @@ describe("a workflow", () => {
     const { home } = await twoServers();
     for (const [path, text] of Object.entries(FLOW)) await home.file(join("flow", path), text);
     await home.pd("deploy", join(home.folder, "flow"));
-    await home.pd("push", "flow", "--to", "there");
+    await home.pd("push", "flow", "--to", "there", "--yes");
     await home.file("flow/only.mjs", "export default async () => 2;\n");
     await home.pd("deploy", join(home.folder, "flow"));
     for (const words of [["flow"], ["--all"]])

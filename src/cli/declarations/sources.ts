@@ -29,7 +29,9 @@ export function deployCommands(program: Command, run: Run): void {
     ),
   )
     .option("--name <name>", "Name of the source or workflow")
-    .option("--new", "Deploy another workflow, even if the folder notes an id")
+    .option("--slug <slug>", "Slug, by which commands and URLs of the API name it; derived from the name by default")
+    .option("--new", "Deploy another one, even if the file, folder, key or name is already deployed")
+    .option("--yes", "Do not ask")
     .option("--allow-addons <true|false>", "For a workflow: whether steps may load native code of packages")
     .option("--memory <MB>", "For a workflow: JavaScript memory of each process of its steps")
     .option("--timeout <seconds>", "For a workflow: timeout of one call of a step")
@@ -54,6 +56,10 @@ export function deployCommands(program: Command, run: Run): void {
     .option("--force", "Even if its deactivate hook throws")
     .option("--yes", "Do not ask")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/sources/delete.ts")).remove(cli, source, flags)));
+  authorCommands(program, run);
+}
+
+function authorCommands(program: Command, run: Run): void {
   program
     .command("init <kind> <name>")
     .description("Write a template: source, action, app or workflow")
@@ -86,7 +92,8 @@ function updateCommand(program: Command, run: Run): void {
     .option("--code <component>", "New code: a file, a URL of raw code, a key, or the folder of a workflow")
     .option("--latest", "The newest code of the registry or address that it came from; shows the changes first")
     .option("--yes", "Do not ask")
-    .option("--name <name>", "New name")
+    .option("--name <name>", "New name; the slug stays")
+    .option("--slug <slug>", "New slug, by which commands and URLs of the API name it")
     .option("--allow-addons <true|false>", "For a workflow: whether steps may load native code of packages")
     .option("--memory <MB>", "For a workflow: JavaScript memory of each process of its steps; none restores the server's setting")
     .option("--timeout <seconds>", "For a workflow: timeout of one call of a step; none restores the timeout in its file")

@@ -17,7 +17,7 @@ import type { LocalComponent, ReadResult } from "../../code/local-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
 import { openActionSession } from "./action-session.ts";
-import { Attachments } from "./attachments.ts";
+import { Attachments } from "../code/attachments.ts";
 import { followDebugger, inspectPort, rootOf } from "./debugging.ts";
 import { doubtOfComponent } from "./half-saves.ts";
 import { DevLoop, type Developed, type Look } from "./dev-loop.ts";

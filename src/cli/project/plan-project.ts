@@ -6,12 +6,16 @@ import type { ReadProject } from "./read-project.ts";
 import { type ProjectContext, NOTHING, type Step, readContext } from "./step.ts";
 
 /** Orders the steps by their dependencies. */
-export async function planProject(client: Client, { folder, project, written }: ReadProject, { prunes }: { prunes: boolean }): Promise<readonly Step[]> {
+export async function planProject(
+  client: Client,
+  { folder, project, written, lineOf }: ReadProject,
+  { prunes }: { prunes: boolean },
+): Promise<readonly Step[]> {
   const context = await readContext(client, folder);
   const steps: Step[] = [...(await planStores(context, project.data_stores ?? []))];
   for (const [name, entry] of Object.entries(project.webhooks ?? {})) steps.push(planWebhook(context, name, entry));
   for (const [slug, entry] of Object.entries(project.sources ?? {}))
-    steps.push(await planSource(context, { slug, entry, written: written.sources?.[slug] ?? entry }));
+    steps.push(await planSource(context, { slug, entry, written: written.sources?.[slug] ?? entry, lineOf }));
   const created = Object.keys(project.sources ?? {});
   for (const [slug, entry] of Object.entries(project.workflows ?? {}))
     steps.push(await planWorkflow({ ...context, created }, slug, { entry, written: written.workflows?.[slug] ?? entry }));

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import * as z from "zod";
 import type { CodeParams } from "../../api/components.ts";
 import type { PropRecord } from "../../api/props.ts";
 import type { SourceParams, SourceRecord } from "../../api/sources.ts";
@@ -14,7 +15,7 @@ import { type LocalCode, codeParamsOf } from "../code/local-code.ts";
 import { plainLine } from "../terminal-text.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
 import { StoredValues } from "./stored-values.ts";
-import { holdsReference, isReference, variablesIn } from "./read-project.ts";
+import { type LineOf, holdsReference, isReference, variablesIn } from "./read-project.ts";
 import type { SourceEntry } from "./project-schema.ts";
 import { type ProjectContext, NOTHING, type Step, valueOf } from "./step.ts";
 
@@ -24,10 +25,14 @@ interface Wanted {
   readonly entry: SourceEntry;
   /** Before variables are filled in. */
   readonly written: SourceEntry;
+  readonly lineOf: LineOf;
 }
 
 /** Updates a source with this slug. */
-export async function planSource(context: ProjectContext, { slug, entry, written }: Wanted): Promise<Step> {
+export async function planSource(context: ProjectContext, { slug, entry, written, lineOf }: Wanted): Promise<Step> {
+  const inFile = (error: unknown): never => {
+    throw propsInFile(error, { slug, lineOf });
+  };
   const where = `source ${slug}`;
   const code = await codeOf(context, entry.component);
   const before = context.sources.find(({ name_slug: known }) => known === slug);
@@ -46,7 +51,7 @@ export async function planSource(context: ProjectContext, { slug, entry, written
       action: "create",
       changes: [`  ${plainLine(entry.component)}`],
       rights,
-      perform: () => client.sources.deploy(request),
+      perform: () => client.sources.deploy(request).catch(inFile),
     };
   }
   const rest = restOfUpdate(slug, entry);
@@ -77,8 +82,23 @@ export async function planSource(context: ProjectContext, { slug, entry, written
   };
   const after = rightsOf({ entry, written, isTold: (place) => changes.some((line) => line.slice(2).startsWith(`${place}: `)) });
   const rights = newRights(rightsIn(before), after);
-  return { kind: "source", name: slug, action: "update", changes, rights, perform: () => client.sources.update(before.id, request) };
+  return { kind: "source", name: slug, action: "update", changes, rights, perform: () => client.sources.update(before.id, request).catch(inFile) };
 }
+
+/** What the server says of props, with the lines of pd.yaml. */
+function propsInFile(error: unknown, { slug, lineOf }: Pick<Wanted, "slug" | "lineOf">): unknown {
+  if (!(error instanceof PdError) || error.code !== "PD_BAD_PROPS") return error;
+  const told = propProblems.safeParse(error.details?.["problems"]);
+  if (!told.success) return error;
+  const lines = told.data.map(({ prop, problem }) => `\n  - line ${lineOf(["sources", slug, "props", prop])}: ${prop} ${problem}`);
+  return new PdError("PD_BAD_PROPS", `Cannot apply source ${slug} of pd.yaml:${lines.join("")}`, {
+    fix: "Correct its props in pd.yaml, and apply again",
+    cause: error,
+    ...(error.details === undefined ? {} : { details: error.details }),
+  });
+}
+
+const propProblems = z.array(z.object({ prop: z.string(), problem: z.string() }));
 
 /** `isTold`: the plan changes this place, such as `prop token` or `env NAME`. */
 function rightsOf({ entry, written, isTold }: { entry: SourceEntry; written: SourceEntry; isTold: (place: string) => boolean }): readonly Right[] {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { WorkflowRecord } from "../../api/workflows.ts";
+import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isSameJson } from "../../domain/text/json.ts";
 import type { Right } from "../../domain/account/rights.ts";
 import { differenceOf } from "../../domain/text/text-difference.ts";
@@ -27,6 +28,7 @@ export async function planWorkflow(context: WorkflowAround, slug: string, { entr
   // The noted id may be another server's.
   const { ".workflow.state": _own, ...own } = files;
   const before = context.workflows.find(({ name_slug: known }) => known === slug);
+  refuseUnused(slug, Object.keys(entry.accounts ?? {}), own["workflow.yaml"] ?? "");
   const accounts = Object.entries(entry.accounts ?? {}).map(([id, word]) => [
     id,
     accountNamed(context, word.replace(/^account:/, ""), `workflow ${slug}, account ${id}`).id,
@@ -66,6 +68,15 @@ export async function planWorkflow(context: WorkflowAround, slug: string, { entr
   const isTold = (place: string): boolean => changes.some((line) => line.slice(2) === place || line.slice(2).startsWith(`${place}: `));
   const rights = rightsOf(written, isTold);
   return { kind: "workflow", name: slug, action: "update", changes, rights, perform };
+}
+
+/** The server forgets an account that no step uses, so it would be a change at every apply. */
+function refuseUnused(slug: string, ids: readonly string[], file: string): void {
+  const unused = ids.filter((id) => !file.includes(id));
+  if (unused.length === 0) return;
+  throw new PdError("PD_BAD_INPUT", `Cannot apply workflow ${slug}: no step of its workflow.yaml uses the account ${unused.join(", ")}`, {
+    fix: "Give the ids that workflow.yaml has under auth, or take the line out of pd.yaml",
+  });
 }
 
 /** Only the entry can start an inactive export. */
@@ -144,7 +155,8 @@ function restChanges(
     ...(before.name === name ? [] : [`~ name: ${JSON.stringify(before.name)} → ${JSON.stringify(name)}`]),
     ...(before.active === active ? [] : [`~ active: ${before.active} → ${active}`]),
     ...limitChanges(before, limits),
-    ...stands("account", known.accounts ?? {}, accounts),
+    // The server stores an account only where its id differs from the file's.
+    ...stands("account", { ...Object.fromEntries(Object.keys(accounts).map((id) => [id, id])), ...known.accounts }, accounts),
     ...stands("source", known.sources ?? {}, sources),
     ...stands("data store", known.stores ?? {}, stores),
     ...stands("schedule", known.schedules ?? {}, schedules),

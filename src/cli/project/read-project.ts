@@ -20,7 +20,11 @@ export interface ReadProject {
   readonly written: Project;
   /** Profile of `pd login`. */
   readonly server: string | undefined;
+  /** The line of a place in the file, such as `["sources", "orders", "props", "city"]`, or of its nearest existing parent. */
+  readonly lineOf: LineOf;
 }
+
+export type LineOf = (place: readonly PropertyKey[]) => number;
 
 interface Wanted {
   readonly profile: string | undefined;
@@ -37,7 +41,7 @@ export async function readProject(target: string, { profile, environment }: Want
       file.problems.map(({ line, problem }) => `line ${line}: ${problem}`),
     );
   const { document, lines } = file;
-  const lineOf = (place: readonly PropertyKey[]): number => lineIn(document, lines, place);
+  const lineOf: LineOf = (place) => lineIn(document, lines, place);
   const inexact = keepAsWritten(document);
   if (inexact.length > 0)
     throw badFile(
@@ -66,7 +70,7 @@ export async function readProject(target: string, { profile, environment }: Want
       fix: `${[...missing][0] ?? "NAME"}=… pd apply, or export them first`,
     });
   const project = checked(finalSchema, filled, { path, lineOf });
-  return { folder: dirname(path), project, written, server };
+  return { folder: dirname(path), project, written, server, lineOf };
 }
 
 /** Keeps prop values as written: `01234`, `1.10` or an id of 19 digits may be text, and only the server knows. Returns other integers that would be rounded. */
@@ -114,7 +118,7 @@ async function fileIn(target: string): Promise<string> {
 
 interface Origin {
   readonly path: string;
-  readonly lineOf: (place: readonly PropertyKey[]) => number;
+  readonly lineOf: LineOf;
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, { path, lineOf }: Origin): z.output<Schema> {

@@ -77,6 +77,7 @@ interface Sending {
   readonly folder: WorkflowFolder;
   readonly flags: StandFlags;
   readonly name?: string | undefined;
+  readonly slug?: string | undefined;
   readonly env: Record<string, string>;
   readonly limits?: ProcessLimits;
   /** Ignores the id that the folder notes. */
@@ -90,16 +91,23 @@ export interface Sent {
   readonly isNew: boolean;
 }
 
-export async function sendWorkflow(cli: CliContext, client: Client, { folder, flags, name, env, limits = {}, isNew = false, chosen }: Sending): Promise<Sent> {
+export async function sendWorkflow(
+  cli: CliContext,
+  client: Client,
+  { folder, flags, name, slug, env, limits = {}, isNew = false, chosen }: Sending,
+): Promise<Sent> {
   const { files, id } = folder;
   const known = isNew || id === undefined ? undefined : await knownWorkflow(client, id);
   const { ".workflow.state": _own, ...others } = files;
-  const request = { files: isNew ? others : files, name, env, ...limits };
+  const request = { files: isNew ? others : files, name, slug, env, ...limits };
   const stand = chosen ?? standOf(flags);
   if (canAsk(cli, flags)) await askStores(cli, client, { files, stand, known });
   for (;;) {
     try {
-      const sending = known === undefined ? client.workflows.deploy({ ...request, ...stand }) : client.workflows.update(known.id, { ...request, ...stand });
+      const sending =
+        known === undefined
+          ? client.workflows.deploy({ ...request, ...stand })
+          : client.workflows.update(known.id, { ...request, ...stand, keep_slug: name !== undefined });
       const workflow = await withSpinner(cli, "Deploying", sending);
       if (workflow.id !== id)
         await noteId(folder, workflow.id).catch((error: unknown) =>

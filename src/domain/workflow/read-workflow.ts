@@ -65,7 +65,7 @@ class WorkflowReader {
     const reader = this.#reader;
     const members = reader.members(reader.root, "a workflow");
     if (members === undefined) return undefined;
-    reader.warnOfOthers(members, ["schema", "name", "inactive", "settings", "triggers", "steps", "org_id", "project_id"], "a workflow");
+    this.#tellOthers(members, ["schema", "name", "inactive", "settings", "triggers", "steps", "org_id", "project_id"], "a workflow");
     this.#checkSchema(members.get("schema"));
     const name = this.#optional(members.get("name"), (value) => reader.text(value, "name"));
     const settings = this.#optional(members.get("settings"), (value) => this.#settings(value)) ?? DEFAULTS;
@@ -86,7 +86,7 @@ class WorkflowReader {
   #settings(value: Value): WorkflowSettings {
     const reader = this.#reader;
     const members = reader.members(value, "settings") ?? new Map<string, Value>();
-    reader.warnOfOthers(members, SETTINGS, "settings");
+    this.#tellOthers(members, SETTINGS, "settings");
     const notification = members.get("error_notification");
     const whole = (name: string, least: number, most: number): number | undefined =>
       this.#optional(members.get(name), (given) => reader.whole(given, `settings.${name}`, { least, most }));
@@ -186,7 +186,7 @@ class WorkflowReader {
 
   #codeStep(members: ReadonlyMap<string, Value>, { namespace, line }: Pick<CodeStep, "namespace" | "line">): CodeStep | undefined {
     const reader = this.#reader;
-    reader.warnOfOthers(members, ["namespace", "runtime", "uses", "props", "retries", "email", "disabled", ...NOTES], `step ${namespace}`);
+    this.#tellOthers(members, ["namespace", "runtime", "uses", "props", "retries", "email", "disabled", ...NOTES], `step ${namespace}`);
     const runtime = this.#optional(members.get("runtime"), (given) => reader.text(given, "runtime"));
     const language = languageOf(runtime);
     if (language === undefined)
@@ -251,6 +251,14 @@ class WorkflowReader {
     return { props: Object.fromEntries(props), propLines: Object.fromEntries([...members].map(([name, { line }]) => [name, line])), written };
   }
 
+  /** A key that is nearly one that could stand there is refused as mistyped. Other unknown keys are ignored. */
+  #tellOthers(members: ReadonlyMap<string, Value>, known: readonly string[], what: string): void {
+    for (const { name, line, nearest } of this.#reader.others(members, known)) {
+      if (nearest === "") this.#reader.warn(line, `${what} has no ${name}: it is ignored`);
+      else this.#refuse(line, `${what} has no ${name}${nearest}`);
+    }
+  }
+
   /** Later rules only warn about deployed files. */
   #refuse(line: number, problem: string): void {
     if (this.#isDeployed) this.#reader.warn(line, problem);
@@ -280,7 +288,7 @@ class WorkflowReader {
   }
 
   #ifStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
-    this.#reader.warnOfOthers(members, ["namespace", "if", "then", "else", "disabled", ...NOTES], "if");
+    this.#tellOthers(members, ["namespace", "if", "then", "else", "disabled", ...NOTES], "if");
     const condition = this.#dependence(members.get("if"), "if", readCondition);
     const whenTrue = this.#optional(members.get("then"), (given) => this.#steps(given, "then", depth));
     const otherwise = this.#optional(members.get("else"), (given) => this.#steps(given, "else", depth)) ?? [];
@@ -290,7 +298,7 @@ class WorkflowReader {
 
   #switchStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
     const reader = this.#reader;
-    reader.warnOfOthers(members, ["namespace", "switch", "cases", "default", "disabled", ...NOTES], "switch");
+    this.#tellOthers(members, ["namespace", "switch", "cases", "default", "disabled", ...NOTES], "switch");
     const listed = this.#optional(members.get("cases"), (given) => this.#each(given, "cases", (one) => this.#case(one, depth)));
     if (listed === undefined) reader.wrong(line, "switch needs cases: a list of when and steps");
     const otherwise = this.#optional(members.get("default"), (given) => this.#steps(given, "default", depth)) ?? [];
@@ -300,7 +308,7 @@ class WorkflowReader {
   #case(value: Value, depth: number): { readonly when: JsonValue; readonly steps: readonly Step[] } | undefined {
     const members = this.#reader.members(value, "a case");
     if (members === undefined) return undefined;
-    this.#reader.warnOfOthers(members, ["when", "steps"], "a case");
+    this.#tellOthers(members, ["when", "steps"], "a case");
     const steps = members.get("steps");
     if (!members.has("when") || steps === undefined) return this.#reader.wrong(value.line, "a case needs when and steps");
     const when = this.#value(members.get("when"), "when");
@@ -318,7 +326,7 @@ class WorkflowReader {
   }
 
   #parallelStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
-    this.#reader.warnOfOthers(members, ["namespace", "parallel", "disabled", ...NOTES], "parallel");
+    this.#tellOthers(members, ["namespace", "parallel", "disabled", ...NOTES], "parallel");
     const given = members.get("parallel");
     const named = given === undefined ? undefined : this.#reader.members(given, "parallel");
     const branches = [...(named ?? [])].map(([name, value]) => ({ name, steps: this.#steps(value, `branch ${name}`, depth) }));
@@ -326,7 +334,7 @@ class WorkflowReader {
   }
 
   #forEachStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
-    this.#reader.warnOfOthers(members, ["namespace", "for_each", "concurrency", "steps", "disabled", ...NOTES], "for_each");
+    this.#tellOthers(members, ["namespace", "for_each", "concurrency", "steps", "disabled", ...NOTES], "for_each");
     const concurrency = this.#optional(members.get("concurrency"), (given) => this.#reader.whole(given, "concurrency", { least: 1, most: 100 })) ?? 1;
     const steps = this.#optional(members.get("steps"), (given) => this.#steps(given, "steps", depth));
     if (steps === undefined) this.#reader.wrong(line, "for_each needs steps");

@@ -80,14 +80,14 @@ export class YamlReader {
     this.warnings.push({ line, problem });
   }
 
-  warnOfOthers(members: ReadonlyMap<string, Value>, known: readonly string[], what: string): void {
+  /** Members that are not known, with the nearest known key that is not given. */
+  others(members: ReadonlyMap<string, Value>, known: readonly string[]): readonly { readonly name: string; readonly line: number; readonly nearest: string }[] {
     const others = [...members].filter(([name]) => !known.includes(name));
     const nearest = nearestTo(
       others.map(([name]) => name),
-      known,
+      known.filter((name) => !members.has(name)),
     );
-    for (const [index, [name, { line }]] of others.entries())
-      this.warnings.push({ line, problem: `${what} has no ${name}${nearest[index] ?? ""}: it is ignored` });
+    return others.map(([name, { line }], index) => ({ name, line, nearest: nearest[index] ?? "" }));
   }
 
   /** Numbers and booleans that JSON spells differently: `3.10`, `01067`, `True`. */

@@ -6,7 +6,7 @@ import type { HostedSources } from "./hosted-sources.ts";
 type SlugStore = Pick<ComponentStore, "isSlugTaken">;
 
 /** Reserves it until `releaseSlug`. `own` is the source's current slug. */
-export async function claimSlug(sources: HostedSources, store: SlugStore, { name, own }: { name: string; own?: string }): Promise<string> {
+async function claimSlug(sources: HostedSources, store: SlugStore, { name, own }: { name: string; own?: string }): Promise<string> {
   for (const slug of slugsFor(name)) {
     if (slug === own) return slug;
     if (!sources.holdSlug(slug)) continue;
@@ -14,6 +14,27 @@ export async function claimSlug(sources: HostedSources, store: SlugStore, { name
     sources.releaseSlug(slug);
   }
   throw new PdError("PD_CONFLICT", `Cannot name a source ${JSON.stringify(name)}: every slug is taken`);
+}
+
+interface Renaming {
+  readonly name: string;
+  /** Must not be in use. */
+  readonly wanted?: string | undefined;
+  readonly keepsSlug?: boolean | undefined;
+}
+
+/** The slug after an update. A new one is reserved until `releaseSlug`. Throws PD_CONFLICT for a wanted slug in use. */
+export async function slugAfter(
+  sources: HostedSources,
+  store: SlugStore,
+  { source, name, wanted, keepsSlug = false }: Renaming & { readonly source: DeployedComponent },
+): Promise<string> {
+  if (wanted === undefined) return name === source.name || keepsSlug ? source.slug : claimSlug(sources, store, { name, own: source.slug });
+  if (wanted === source.slug) return wanted;
+  if (!sources.holdSlug(wanted)) throw slugTaken(name, wanted);
+  if (!(await store.isSlugTaken(wanted))) return wanted;
+  sources.releaseSlug(wanted);
+  throw slugTaken(name, wanted);
 }
 
 /** `begin` gets the wanted slug, or the first free one of the name. Throws PD_CONFLICT. */
@@ -39,5 +60,7 @@ export async function withSlug(
 }
 
 function slugTaken(name: string, slug: string): PdError {
-  return new PdError("PD_CONFLICT", `Cannot deploy ${name}: the slug "${slug}" is taken`);
+  return new PdError("PD_CONFLICT", `Cannot name ${JSON.stringify(name)}: the slug "${slug}" is taken`, {
+    fix: "Give another one, or none: it is derived from the name",
+  });
 }

@@ -20,7 +20,7 @@ import type { UpdateHold } from "../runs/source/running-source.ts";
 import type { Hosting } from "./hosted-sources.ts";
 import { planTimers } from "../timers/plan-timers.ts";
 import { refuseForeignCode } from "./debug.ts";
-import { claimSlug } from "./slugs.ts";
+import { slugAfter } from "./slugs.ts";
 
 export interface UpdateRequest extends Tracked {
   /** The caller does not own the server. */
@@ -32,6 +32,8 @@ export interface UpdateRequest extends Tracked {
   readonly ifVersion?: number;
   readonly name?: string;
   readonly keepsSlug?: boolean;
+  /** Must not be in use. Follows the name by default. */
+  readonly slug?: string;
   /** Other values stay. `null` removes a value. */
   readonly props?: JsonObject;
   readonly env?: Readonly<Record<string, string>>;
@@ -91,7 +93,7 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
   try {
     const values = await nextValues(live, unit, { component, props: request.props ?? {} });
     const name = request.name ?? source.name;
-    const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(state.sources, ports.store, { name, own: source.slug });
+    const slug = await slugAfter(state.sources, ports.store, { source, name, wanted: request.slug, keepsSlug: request.keepsSlug });
     const active = request.active ?? source.active;
     const settings = changedSettings(source.settings, request.settings);
     const version = isOtherVersion(await live.readComponent(), component) ? live.highestVersion + 1 : source.version;

@@ -83,7 +83,7 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   const goesOn =
     flags.dryRun !== true &&
     (await mayGrant(cli, { granted, allowRun: flags.allowRun, prompt: flags.prompt })) &&
-    (await mayReplace(cli, { flags, plans: [...planned, ...plans], isPull }));
+    (await mayChange(cli, { flags, plans: [...planned, ...plans], to: isPull ? undefined : to }));
   const done = goesOn ? await withBar(cli, isPull ? "Pulling" : "Pushing", (bar) => carryOut(cli, target, { plans, failures, bar })) : [];
   // The sources that workflows listen to must exist.
   if (goesOn) for (const workflow of planned) await workflow.carryOut().catch((error: unknown) => failures.push(error));
@@ -149,18 +149,29 @@ function ignoringOlder(error: unknown): readonly WorkflowRecord[] {
   throw error;
 }
 
-/** Before a pull grants rights or replaces local changes, which have no other copy. */
-async function mayReplace(
+/** A push asks before any change. A pull asks before it grants rights, or replaces local changes, which have no other copy. */
+async function mayChange(
   cli: CliContext,
   {
     flags,
     plans,
-    isPull,
-  }: { flags: TransferFlags; plans: readonly (Pick<PlannedTransfer, "slug" | "kind"> & Partial<Pick<PlannedTransfer, "rights">>)[]; isPull: boolean },
+    to,
+  }: {
+    flags: TransferFlags;
+    plans: readonly (Pick<PlannedTransfer, "slug" | "kind"> & Partial<Pick<PlannedTransfer, "rights">>)[];
+    /** Profile of a push. */
+    to: string | undefined;
+  },
 ): Promise<boolean> {
   const replaced = plans.filter(({ kind }) => kind === "update").map(({ slug }) => slug);
   const entitled = plans.filter(({ rights = [] }) => rights.length > 0).map(({ slug }) => slug);
-  if (!isPull || replaced.length + entitled.length === 0) return true;
+  if (to !== undefined) {
+    const changed = plans.filter(({ kind }) => kind !== "unchanged").map(({ slug }) => slug);
+    if (changed.length === 0) return true;
+    const attempted = `push ${changed.join(", ")}`;
+    return isAgreed(cli, { ...flags, yes: flags.yes, question: `Apply this on ${to}?`, attempted, isUsual: true });
+  }
+  if (replaced.length + entitled.length === 0) return true;
   const names = replaced.join(", ");
   const question = replaced.length > 0 ? `Replace ${names} here with the pulled version?` : `Give ${entitled.join(", ")} these rights here?`;
   return isAgreed(cli, {

@@ -2,7 +2,7 @@ import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { createClient } from "../../../client/client.ts";
 import { Connection } from "../../../client/connection.ts";
 import { resolve } from "node:path";
-import { Attachments } from "../../dev/attachments.ts";
+import { Attachments } from "../../code/attachments.ts";
 import { complete } from "../../completion/candidates.ts";
 import { placeIn } from "../../completion/place.ts";
 import { type CliContext, locateServer } from "../../context.ts";

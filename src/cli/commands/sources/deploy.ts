@@ -2,6 +2,7 @@ import type { SourceRecord } from "../../../api/sources.ts";
 import { askingForProps } from "../../props/ask-props.ts";
 import { typedProps } from "../../props/typed-props.ts";
 import { askedCode } from "../../props/asked-component.ts";
+import { deployedBefore, mayDeployAnother, noteDeployed } from "../../code/deployed-before.ts";
 import { codeOf, additionParams, pickComponent } from "../../code/component-target.ts";
 import { type ProcessFlags, processLimits } from "../../code/limit-flags.ts";
 import { settingsOf } from "../../code/setting-flags.ts";
@@ -14,7 +15,9 @@ import { readWorkflowFolder, workflowFolderOf } from "../../workflows/folder.ts"
 
 export interface DeployFlags extends CodeFlags, ProcessFlags, StandFlags {
   readonly name?: string | undefined;
+  readonly slug?: string | undefined;
   readonly new?: boolean | undefined;
+  readonly yes?: boolean | undefined;
 }
 
 /** Without a target, the user picks from the registries. */
@@ -25,8 +28,10 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
   const [props, env, imports] = [await givenProps(flags), await givenEnv(flags), await additionParams(flags)];
   const given = target === undefined ? undefined : await codeOf(target);
   const client = await connect(cli);
+  const before = await deployedBefore(cli, client, { target, name: flags.name });
+  if (before !== undefined && !(await mayDeployAnother(cli, before, { target, flags }))) return 0;
   const code = { ...(given ?? (await codeOf(await pickComponent(cli, client, flags)))), ...imports, env };
-  const request = { ...code, ...settingsOf(flags), name: flags.name };
+  const request = { ...code, ...settingsOf(flags), name: flags.name, slug: flags.slug };
   const component = askedCode(client, code);
   const source = await askingForProps(cli, flags, {
     props: await typedProps(component, props, flags),
@@ -34,6 +39,7 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
     component,
     isGuided: true,
   });
+  await noteDeployed(cli, target, source);
   return printRecord(cli, source, () => printDeployed(cli, source));
 }
 
@@ -41,7 +47,7 @@ async function deployFolder(cli: CliContext, path: string, flags: DeployFlags): 
   refuseForWorkflow(flags, path);
   const [folder, env, limits] = [await readWorkflowFolder(path), await givenEnv(flags), processLimits(flags)];
   const client = await connect(cli);
-  const sent = await sendWorkflow(cli, client, { folder, flags, env, name: flags.name, isNew: flags.new, limits });
+  const sent = await sendWorkflow(cli, client, { folder, flags, env, name: flags.name, slug: flags.slug, isNew: flags.new, limits });
   return printRecord(cli, sent.workflow, () => printSent(cli, sent));
 }
 

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { Attachments } from "../../dev/attachments.ts";
+import { Attachments } from "../../code/attachments.ts";
 import { inspectPort } from "../../dev/debugging.ts";
 import { openSession } from "../../dev/session.ts";
 import type { DevFlags } from "../../dev/session-settings.ts";

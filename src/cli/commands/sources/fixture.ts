@@ -11,7 +11,7 @@ import { RunFailed, type RunInput, closeAll, load, recording } from "../../../te
 import { makeFolder } from "../../../system/home/make-folder.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { settingsOf } from "../../settings-of.ts";
-import { Attachments } from "../../dev/attachments.ts";
+import { Attachments } from "../../code/attachments.ts";
 import { differenceOf } from "../../fixture/compare-events.ts";
 import { headersLeftOut, inputOf } from "../../fixture/recorded-run.ts";
 import { standInFor, standingFor, takeSecretsOut } from "../../fixture/stand-ins.ts";

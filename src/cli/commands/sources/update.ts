@@ -1,4 +1,4 @@
-import type { SourceParams } from "../../../api/sources.ts";
+import type { Client } from "../../../client/client.ts";
 import { askingForProps } from "../../props/ask-props.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { PdError } from "../../../domain/errors.ts";
@@ -31,7 +31,7 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const given = await changeOf(flags, env);
   if (Object.keys(given).length === 0 && Object.keys(props).length === 0 && flags.latest !== true) {
     throw new PdError("PD_BAD_INPUT", `Cannot update ${source}: nothing to change is given`, {
-      fix: `Give --code, --latest, --name, --prop, --env, ${SETTING_NAMES.map(settingFlag).join(", ")}, --activate or --deactivate`,
+      fix: `Give --code, --latest, --name, --slug, --prop, --env, ${SETTING_NAMES.map(settingFlag).join(", ")}, --activate or --deactivate`,
     });
   }
   const client = await connect(cli);
@@ -53,8 +53,10 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   });
 }
 
-async function changeOf(flags: UpdateFlags, env: Record<string, string>): Promise<SourceParams> {
-  const { code, latest, name, activate, deactivate, import: imports } = flags;
+type SourceChange = NonNullable<Parameters<Client["sources"]["update"]>[1]>;
+
+async function changeOf(flags: UpdateFlags, env: Record<string, string>): Promise<SourceChange> {
+  const { code, latest, name, slug, activate, deactivate, import: imports } = flags;
   if (activate === true && deactivate === true)
     throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
   if (code !== undefined && latest === true)
@@ -66,7 +68,8 @@ async function changeOf(flags: UpdateFlags, env: Record<string, string>): Promis
   return {
     ...(code === undefined ? {} : await codeOf(code)),
     ...(await additionParams(flags)),
-    ...(name === undefined ? {} : { name }),
+    ...(name === undefined ? {} : { name, keep_slug: true }),
+    ...(slug === undefined ? {} : { slug }),
     ...settingsOf(flags),
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(activate === true ? { active: true } : deactivate === true ? { active: false } : {}),

@@ -13,6 +13,7 @@ interface WorkflowUpdateFlags extends CodeFlags, ProcessFlags, StandFlags {
   readonly latest?: boolean | undefined;
   readonly code?: string | undefined;
   readonly name?: string | undefined;
+  readonly slug?: string | undefined;
   readonly activate?: boolean | undefined;
   readonly deactivate?: boolean | undefined;
   readonly force?: boolean | undefined;
@@ -36,12 +37,14 @@ export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, fl
   const limits = processLimits(flags);
   const stand = standOf(flags);
   const stands = Object.values(stand).some((given) => Object.keys(given).length > 0);
-  if (files === undefined && flags.name === undefined && active === undefined && Object.keys(limits).length === 0 && Object.keys(env).length === 0 && !stands)
+  const naming = { ...(flags.name === undefined ? {} : { name: flags.name, keep_slug: true }), ...(flags.slug === undefined ? {} : { slug: flags.slug }) };
+  const isNamed = Object.keys(naming).length > 0;
+  if (files === undefined && !isNamed && active === undefined && Object.keys(limits).length === 0 && Object.keys(env).length === 0 && !stands)
     throw new PdError("PD_BAD_INPUT", `Cannot update ${before.name_slug}: nothing to change is given`, {
-      fix: "Give --code <folder>, --name, --env, --map, --account, --source, --schedule, --allow-run, --allow-addons, --memory, --timeout, --activate or --deactivate",
+      fix: "Give --code <folder>, --name, --slug, --env, --map, --account, --source, --schedule, --allow-run, --allow-addons, --memory, --timeout, --activate or --deactivate",
     });
   const client = await connect(cli);
-  const updated = await client.workflows.update(before.id, { files, name: flags.name, env, active, ...limits, ...stand });
+  const updated = await client.workflows.update(before.id, { files, ...naming, env, active, ...limits, ...stand });
   return printRecord(cli, updated, () => {
     for (const warning of [...updated.warnings, ...unusedIds(stand, updated)]) printNote(cli, `Warning: ${warning}`);
     printLine(cli, `Updated ${updated.name_slug} (${updated.id}), version ${updated.version}`);

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../domain/text/json.ts";
 import { type Heard, type WorkflowBinding, type WorkflowLimits, bindingOf, bindingValue } from "../../../domain/workflow/binding.ts";
 import { subscribeAutomatically } from "../../sources/deploy.ts";
 import { refuseForeignCode } from "../../sources/debug.ts";
-import { claimSlug, withSlug } from "../../sources/slugs.ts";
+import { slugAfter, withSlug } from "../../sources/slugs.ts";
 import { type BoundAccounts, bindAccounts } from "./bind-accounts.ts";
 import { bindStores } from "./bind-stores.ts";
 import { type Bindings, bindTriggers } from "./bind-triggers.ts";
@@ -56,6 +56,8 @@ export interface ChangeRequest extends Stand, Tracked {
   /** Throws PD_CONFLICT unless this version runs. */
   readonly ifVersion?: number | undefined;
   readonly keepsSlug?: boolean | undefined;
+  /** Must not be in use. Follows the name by default. */
+  readonly slug?: string | undefined;
 }
 
 const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, stores: {}, schedules: {}, limits: {}, warnings: [], touched: [] };
@@ -144,7 +146,7 @@ export async function changeWorkflow(
   const plan = isSame ? { ...before, stepComponents: [], warnings: before.code.definition.warnings } : likeBefore(built, request.like);
   const bound = await bind(ports, around, { built: plan, binding: { ...binding, limits }, stand: request });
   const name = request.name ?? (built === undefined || before.workflow.name === built.workflow.name ? source.name : built.workflow.name);
-  const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(around.hosting.sources, store, { name, own: source.slug });
+  const slug = await slugAfter(around.hosting.sources, store, { source, name, wanted: request.slug, keepsSlug: request.keepsSlug });
   const active = request.active ?? source.active;
   const next: DeployedComponent = {
     ...source,

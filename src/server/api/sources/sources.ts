@@ -57,6 +57,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         ...(active === undefined ? {} : { active }),
         ...(params.if_version === undefined ? {} : { ifVersion: params.if_version }),
         keepsSlug: params.keep_slug === true,
+        ...(params.slug === undefined ? {} : { slug: params.slug }),
         isForced: params.force === true,
         isForeign: isForeign(caller()),
       };

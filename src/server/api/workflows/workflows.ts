@@ -40,7 +40,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       shownWorkflow(engine, kept.unreadable.find(({ id, slug }) => id === part("id") || slug === part("id")) ?? kept.find(part("id"))),
     ),
     route(workflows.update, async ({ params, part, progress, caller }) => {
-      const { files, name, env, active, allow_run: allowsPrograms, if_version: ifVersion, keep_slug: keepsSlug } = params;
+      const { files, name, env, active, allow_run: allowsPrograms, if_version: ifVersion, keep_slug: keepsSlug, slug } = params;
       const change = {
         ...(files && { files: checkedFiles(files) }),
         name,
@@ -50,6 +50,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
         limits: limitsOf(params),
         ifVersion,
         keepsSlug,
+        slug,
         progress,
         isForeign: isForeign(caller()),
         ...standOf(params),

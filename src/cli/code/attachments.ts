@@ -3,14 +3,16 @@ import { makeHome } from "../../system/home/home-folder.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import { readIfThere, writeWhole } from "../../system/home/whole-files.ts";
 
-/** Remembers which source a file was saved to, for the next session. */
+type Kind = "dev" | "deploy";
+
+/** Remembers which source `pd dev` saved a file to, or `pd deploy` deployed it as. */
 export class Attachments {
   readonly #path: string;
   readonly #elsewhere: string;
 
   /** `elsewhere` is the address of a remote server, or empty. */
-  constructor(home: string, elsewhere: string) {
-    this.#path = join(home, "dev-attachments.json");
+  constructor(home: string, elsewhere: string, kind: Kind = "dev") {
+    this.#path = join(home, `${kind}-attachments.json`);
     this.#elsewhere = elsewhere;
   }
 
