@@ -29,6 +29,8 @@ const { values } = parseArgs({
   },
 });
 const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+/** What is under way at the end has to come to rest, and to be read, within this time. */
+const [REST_FACTOR, REST_MINUTES] = [2, 4];
 /** The checker needs all events and invocations. */
 const FLAGS = ["--keep-events", "10000000", "--keep-invocations", "10000000", "--timeout", "20", "--sandbox", values.sandbox];
 
@@ -49,6 +51,12 @@ const stop = async (): Promise<void> => {
   for (const one of servers) await one.stop();
   await database?.[Symbol.asyncDispose]();
 };
+async function giveUp(): Promise<void> {
+  say("BROKEN: the server comes to its end: runs, deliveries or streams were not at rest in time");
+  await Promise.race([stop(), new Promise((resolve) => setTimeout(resolve, 30_000))]);
+  say(`kept: ${home}`);
+  process.exit(1);
+}
 const world = await makeWorld(server, history, random).catch(async (error: unknown) => {
   await stop();
   throw error;
@@ -78,6 +86,7 @@ const acting = [
 ];
 say(`torture: ${minutes} min, seed ${seed}, ${database === undefined ? "sqlite" : "postgres"}, nodes: ${servers.length}`);
 setTimeout(() => over.abort(), minutes * 60_000);
+setTimeout(() => void giveUp(), (minutes * (REST_FACTOR + 1) + REST_MINUTES) * 60_000).unref();
 await Promise.all(acting);
 for (const one of servers) await one.untilReady();
 const final = await readFinal(server, world);
