@@ -70,33 +70,47 @@ export function isWrongUsage(thrown: unknown): boolean {
   return thrown instanceof PdError && thrown.code === "PD_BAD_INPUT" && !(thrown instanceof ServerRefusal);
 }
 
+/** Columns that are moved below their row, whole, where the table is too wide. */
+const LONG = new Set(["endpoint", "url", "sse"]);
+/** Never shortened: what a person copies. */
+const WHOLE = new Set(["id"]);
+
+/** `most`: characters of a line. */
 export function table(headers: readonly string[], rows: readonly (readonly string[])[], most = Number.POSITIVE_INFINITY): string {
-  const lines = [headers.map((header) => header.toUpperCase()), ...rows];
-  const wanted = headers.map((_header, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
-  const widths = fittedWidths(wanted, most - GAP.length * (headers.length - 1));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cut(cell, widths[column] ?? 0).padEnd(widths[column] ?? 0))
-        .join(GAP)
-        .trimEnd(),
-    )
-    .join("\n");
+  const widthsOf = (columns: readonly number[]): readonly number[] =>
+    columns.map((column) => Math.max(...[headers, ...rows].map((line) => (line[column] ?? "").length)));
+  const all = [...headers.keys()];
+  const widthOf = (columns: readonly number[]): number => widthsOf(columns).reduce((sum, width) => sum + width, GAP.length * (columns.length - 1));
+  const isTooWide = widthOf(all) > most;
+  const below = isTooWide ? all.filter((column) => LONG.has(headers[column] ?? "")) : [];
+  const columns = all.filter((column) => !below.includes(column));
+  const isWhole = columns.map((column) => WHOLE.has(headers[column] ?? ""));
+  const widths = fittedWidths(widthsOf(columns), isWhole, most - GAP.length * (columns.length - 1));
+  const lineOf = (cells: readonly string[]): string =>
+    columns
+      .map((column, place) => cut(cells[column] ?? "", widths[place] ?? 0).padEnd(widths[place] ?? 0))
+      .join(GAP)
+      .trimEnd();
+  const heading = lineOf(headers.map((header) => header.toUpperCase()));
+  const lines = rows.map((row) =>
+    [lineOf(row), ...below.map((column) => row[column] ?? "").flatMap((cell) => (cell === "" ? [] : [`${GAP}${cell}`]))].join("\n"),
+  );
+  return [heading, ...lines].join("\n");
 }
 
 const GAP = "  ";
 /** Least width of a shortened column. */
 const LEAST_WIDTH = 6;
 
-/** The last column first, then the widest. */
-function fittedWidths(wanted: readonly number[], most: number): readonly number[] {
+/** Shortens the last column first, then the widest. */
+function fittedWidths(wanted: readonly number[], isWhole: readonly boolean[], most: number): readonly number[] {
   const widths = [...wanted];
   const over = (): number => widths.reduce((sum, width) => sum + width, 0) - most;
   const last = widths.length - 1;
-  widths[last] = Math.max(Math.min(widths[last] ?? 0, LEAST_WIDTH), (widths[last] ?? 0) - Math.max(0, over()));
+  if (isWhole[last] !== true) widths[last] = Math.max(Math.min(widths[last] ?? 0, LEAST_WIDTH), (widths[last] ?? 0) - Math.max(0, over()));
   while (over() > 0) {
-    const widest = widths.indexOf(Math.max(...widths));
-    if ((widths[widest] ?? 0) <= LEAST_WIDTH) break;
+    const widest = widths.reduce((best, width, place) => (isWhole[place] !== true && width > (widths[best] ?? 0) ? place : best), isWhole.indexOf(false));
+    if (widest < 0 || (widths[widest] ?? 0) <= LEAST_WIDTH) break;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
@@ -107,9 +121,11 @@ interface Listing<Item> {
   readonly cells: (record: Item) => readonly (string | number | undefined)[];
   /** Printed instead of an empty table. */
   readonly none: string;
+  /** As wide as its values, whatever the terminal. */
+  readonly isWide?: boolean;
 }
 
-export function printRecords<Item extends Printable>(cli: CliContext, records: readonly Item[], { columns, cells, none }: Listing<Item>): 0 {
+export function printRecords<Item extends Printable>(cli: CliContext, records: readonly Item[], { columns, cells, none, isWide = false }: Listing<Item>): 0 {
   if (cli.isJson) printJson(cli, [...records]);
   else if (records.length === 0) printNote(cli, none);
   else
@@ -118,7 +134,7 @@ export function printRecords<Item extends Printable>(cli: CliContext, records: r
       table(
         columns,
         records.map((record) => cells(record).map((cell) => plainLine(String(cell ?? "")))),
-        cli.stdout.isTTY === true ? cli.stdout.columns : undefined,
+        cli.stdout.isTTY === true && !isWide ? cli.stdout.columns : undefined,
       ),
     );
   return 0;

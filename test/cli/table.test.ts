@@ -16,15 +16,24 @@ describe("a table", () => {
     ]);
   });
 
-  it("cuts the last column first", () => {
-    expect(table(HEADERS, ROWS, 60).split("\n")[1]).toBe("orders                           dc_1234567  http://127.0.0…");
+  it("moves addresses below their rows, whole, where it would be too wide", () => {
+    expect(table(HEADERS, ROWS, 60).split("\n")).toEqual([
+      "NAME                             ID",
+      "orders                           dc_1234567",
+      "  http://127.0.0.1:4141/abcdefghijklmnopqrst",
+      "a-source-with-quite-a-long-name  dc_7654321",
+    ]);
   });
 
-  it.each([80, 40, 24])("is no wider than %i columns", (width) => {
+  it("cuts the last column first, and no id", () => {
+    expect(table(["name", "id", "event"], [["orders", "dc_1234567", "an order has come"]], 30).split("\n")[1]).toBe("orders  dc_1234567  an order …");
+  });
+
+  it.each([80, 50])("is no wider than %i columns", (width) => {
     for (const line of table(HEADERS, ROWS, width).split("\n")) expect(line.length).toBeLessThanOrEqual(width);
   });
 
-  it("stays readable in a terminal that is too narrow for it", () => {
-    expect(table(HEADERS, ROWS, 10).split("\n")[1]).toBe("orders  dc_12…  http:…");
+  it("keeps ids whole in a terminal that is too narrow for it", () => {
+    expect(table(HEADERS, ROWS, 10).split("\n")[3]).toBe("a-sou…  dc_7654321");
   });
 });

@@ -7,8 +7,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { componentPath } from "../support/components.ts";
 import { Gate } from "../support/gate.ts";
 import { PD, PdHome, type Server, collect, killHard, untilOutput } from "../support/pd.ts";
-import { eventually } from "../support/runtime.ts";
+import { TestServer, eventually } from "../support/runtime.ts";
 import { startHttpServer } from "../support/http-server.ts";
+import { deploy } from "../../src/cli/commands/sources/deploy.ts";
+import { list } from "../../src/cli/commands/sources/list.ts";
+import { connect } from "../../src/cli/context.ts";
+import { Terminal } from "../support/terminal.ts";
 
 describe("pd", () => {
   it("shows its version and its help, and tells wrong usage with exit code 2", async () => {
@@ -591,7 +595,7 @@ describe("pd", () => {
   it("names the command whose help tells what it takes", async () => {
     const home = await PdHome.inProcess();
     expect((await home.pd("webhooks", "add", "--x")).stderr).toBe("error: unknown option '--x'\n(pd help webhooks shows its usage)\n");
-    expect(JSON.parse((await home.pd("events", "--json")).stdout)).toMatchObject({ error: { fix: "pd help events shows its usage" } });
+    expect(JSON.parse((await home.pd("describe", "--json")).stdout)).toMatchObject({ error: { fix: "pd help describe shows its usage" } });
     expect((await home.pd("foo")).stderr).toContain("(pd help lists the commands)");
   });
 
@@ -731,6 +735,50 @@ describe("pd list", () => {
     await eventually(async () => / [+-]\d\d:\d\d succeeded +1 +http/.test((await home.pd("list")).stdout));
     await home.pd("update", "http-plain", "--deactivate");
     expect((await home.pd("list")).stdout).toContain(" off ");
+  });
+
+  it.each([80, 50])("shows whole ids, endpoints and relative times in %i columns", async (columns) => {
+    const server = await TestServer.start();
+    const path = componentPath("http-plain.mjs");
+    const terminal = new Terminal(server.home, columns);
+    await deploy(terminal.cli, path, { name: "A source with a rather long name", prompt: false });
+    const endpoint = String((await connect(terminal.cli).then((client) => client.sources.list())).data[0]?.endpoint_url);
+    await fetch(endpoint);
+    terminal.types("");
+    await list(terminal.cli, "sources", {});
+    const shown = await terminal.sees(endpoint);
+    expect(shown).toMatch(/dc_\w{7,} [^]*(now|\d s ago)/);
+    for (const line of shown.split("\n")) expect(line.length).toBeLessThanOrEqual(columns);
+    terminal.types("");
+    await list(terminal.cli, "sources", { wide: true });
+    expect(await terminal.sees(endpoint)).toMatch(/a-source-with-a-rather-long-name +dc_\w+ +active +\d{4}-\d\d-\d\d .* (succeeded|failed) +\d +http/);
+  });
+});
+
+describe("pd events without a source", () => {
+  it("shows the newest of all sources, and follows none", async () => {
+    const home = await PdHome.inProcess();
+    const [one, two] = [
+      await home.json("deploy", componentPath("http-plain.mjs"), "--name", "one"),
+      await home.json("deploy", componentPath("http-plain.mjs"), "--name", "two"),
+    ];
+    expect(await home.json("events")).toEqual([]);
+    for (const [source, n] of [
+      [one, 1],
+      [two, 2],
+      [one, 3],
+    ] as const)
+      await fetch(String(source["endpoint_url"]), { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id: n }) });
+    const newest = async (...words: string[]): Promise<unknown[]> =>
+      (await home.pd("events", ...words)).stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).id);
+    expect([await newest(), await newest("-n", "2")]).toEqual([
+      [1, 2, 3],
+      [2, 3],
+    ]);
+    expect(await home.pd("events", "-f")).toMatchObject({ code: 2, stderr: expect.stringContaining("Name one: pd events -f <source>") });
   });
 });
 

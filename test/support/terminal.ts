@@ -13,11 +13,11 @@ export class Terminal {
   /** Output since the last key, without colours and cursor moves. */
   #screen = "";
 
-  constructor(home: string) {
+  constructor(home: string, columns = 200) {
     // A real terminal ignores `end`.
     const output: PassThrough = Object.assign(new PassThrough(), {
       isTTY: true,
-      columns: 200,
+      columns,
       rows: 50,
       end: () => output,
       // Spinners call these.

@@ -111,7 +111,8 @@ export function readCommands(program: Command, run: Run): void {
   program
     .command("list [kind]")
     .description("List sources (so), workflows (wf), components or streams (st)")
-    .action((kind, _flags, command) => run(command, async (cli) => (await import("../commands/sources/list.ts")).list(cli, kind ?? "sources")));
+    .option("--wide", "Whole values and exact times, whatever the width of the terminal")
+    .action((kind, flags, command) => run(command, async (cli) => (await import("../commands/sources/list.ts")).list(cli, kind ?? "sources", flags)));
   program
     .command("describe <source>")
     .description("Show a source, or a workflow with its steps")
@@ -122,8 +123,8 @@ export function readCommands(program: Command, run: Run): void {
     .option("-n <count>", "Number of planned times", "20")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/sources/timers.ts")).timers(cli, source, flags)));
   program
-    .command("events <source>")
-    .description("Show the newest events of a source or workflow")
+    .command("events [source]")
+    .description("Show the newest events of a source or workflow, or of all")
     .option("-n <count>", "Number of events", "10")
     .option("--channel <name>", "Only events of this channel; $in: postponed events")
     .option("-f, --follow", "Follow new events")

@@ -26,7 +26,8 @@ function keptWebhooks(webhooks: Command, run: Run): void {
   webhooks
     .command("list", { isDefault: true })
     .description("List webhooks")
-    .action((_flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).list(cli)));
+    .option("--wide", "Whole values, whatever the width of the terminal")
+    .action((flags, command) => run(command, async (cli) => (await import("../commands/webhooks/webhooks.ts")).list(cli, flags)));
   webhooks
     .command("show <id>")
     .description("Show a webhook")

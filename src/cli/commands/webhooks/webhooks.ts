@@ -12,6 +12,10 @@ interface NameFlags {
   readonly description?: string | undefined;
 }
 
+interface ListFlags {
+  readonly wide?: boolean | undefined;
+}
+
 export interface WebhookFlags extends NameFlags {
   readonly url?: string | undefined;
   readonly activate?: boolean | undefined;
@@ -19,9 +23,10 @@ export interface WebhookFlags extends NameFlags {
   readonly replayMissed?: boolean | undefined;
 }
 
-export async function list(cli: CliContext): Promise<number> {
+export async function list(cli: CliContext, { wide: isWide = false }: ListFlags): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await everyPage(client.webhooks.list), {
+    isWide,
     columns: ["id", "active", "pending", "failed", "missed", "url", "name"],
     cells: ({ id, active, deliveries: { pending, failed, missed }, url, name }) => [id, active ? "yes" : "no", pending, failed, missed, url, name ?? ""],
     none: "No webhooks yet: pd subscribe <source> <url>",

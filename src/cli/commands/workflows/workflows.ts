@@ -13,9 +13,10 @@ import { sinceOf } from "../../since.ts";
 import { runLine, stepLines, waitOf } from "../../workflows/workflow-text.ts";
 import { untilRest } from "../../workflows/until-rest.ts";
 
-export async function listWorkflows(cli: CliContext): Promise<number> {
+export async function listWorkflows(cli: CliContext, isWide: boolean): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await everyPage(client.workflows.list), {
+    isWide,
     columns: ["name", "id", "active", "version", "steps", "runs", "failed", "endpoint"],
     cells: ({ name_slug: name, id, active, version, steps, runs, triggers }) => [
       name,

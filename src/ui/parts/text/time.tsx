@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useUtc } from "../../browser/preferences.ts";
-import { absoluteTime, clockTime, duration, relativeTime } from "../../text-of.ts";
+import { relativeTime } from "../../../domain/text/relative-time.ts";
+import { absoluteTime, clockTime, duration } from "../../text-of.ts";
 
 const TICK_MS = 1000;
 const ticks = new EventTarget();
