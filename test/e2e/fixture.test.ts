@@ -1,5 +1,5 @@
-import { readFile, readdir, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startHttpServer } from "../support/http-server.ts";
@@ -121,6 +121,20 @@ describe("pd fixture", () => {
     expect(await home.pd("test", dirname(file))).toMatchObject({ code: 0 });
   });
 
+  it("is written of any source, with the server's code where the file is not here", async () => {
+    const home = await PdHome.inProcess();
+    const code = 'export default { name: "Adds", version: "0.0.1", run(event) { this.$emit(event.a + one); } };\n';
+    await home.file("src/one.mjs", "export const one = 1;\n");
+    const file = await home.file("src/adds.mjs", `import { one } from "./one.mjs";\n${code}`);
+    await home.pd("deploy", file, "--name", "adds");
+    const { id } = await home.json("run", "adds", "--event", '{"a":2}');
+    await rm(dirname(file), { recursive: true });
+    const { files } = await home.json("fixture", String(id));
+    expect(files).toEqual([`adds/adds.${String(id)}.json`, `adds/adds.${String(id)}.test.mjs`]);
+    expect(await readFile(join(home.folder, "adds/adds.mjs"), "utf8")).toContain(code);
+    expect(await home.pd("test", "adds")).toMatchObject({ code: 0 });
+  });
+
   it("expects what a failing run throws, and refuses what no test can tell", async () => {
     const home = await PdHome.inProcess();
     await home.pd("status");
@@ -137,7 +151,6 @@ describe("pd fixture", () => {
       code: 2,
       stderr: expect.stringContaining("gives another result"),
     });
-    expect(await home.pd("fixture", String(random["id"]))).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot find the file of bad") });
     expect(await home.pd("fixture", "inv_none", "--file", file)).toMatchObject({ code: 1, stderr: expect.stringContaining("inv_none") });
     expect(await home.pd("fixture", "bad", "1-99", "--file", file)).toMatchObject({ stdout: "", stderr: expect.stringContaining("1-99") });
   });

@@ -71,7 +71,7 @@ function authorCommands(program: Command, run: Run): void {
   program
     .command("fixture <invocation-or-source> [event]")
     .description("Write the input of a run to a file, and a test that passes: for an invocation, or for the run that emitted an event of a source")
-    .option("--file <component>", "The component's file, if pd dev has not saved it")
+    .option("--file <component>", "The component's file; by default the one deployed from this machine, or else the server's code")
     .option("--record", "Call third parties once, with the accounts of the source, and store their answers")
     .option("--with-state", "Start with the current state of the source")
     .option("--force", "Overwrite existing files")

@@ -1,3 +1,4 @@
+import { requirePlainPath } from "../code/server-files.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
@@ -34,11 +35,9 @@ function variableFor({ variables }: Collected, slug: string, name: string): stri
   return `\${env:${free}}`;
 }
 
-/** From the server. Throws PD_BAD_INPUT for a path out of the folder or a hidden one. */
+/** From the server. Throws PD_BAD_INPUT. */
 function addFile({ files }: Collected, slug: string, [path, text]: readonly [string, string]): void {
-  const isPlain = slugSchema.safeParse(slug).success && path.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.includes("\\"));
-  if (!isPlain)
-    throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(`${slug}/${path}`)}: the server's file name leads out of the folder, or is hidden`);
+  requirePlainPath(`${slugSchema.safeParse(slug).success ? slug : ""}/${path}`);
   files[`${slug}/${path}`] = text;
 }
 

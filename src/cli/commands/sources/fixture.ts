@@ -11,6 +11,7 @@ import { RunFailed, type RunInput, closeAll, load, recording } from "../../../te
 import { makeFolder } from "../../../system/home/make-folder.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { settingsOf } from "../../settings-of.ts";
+import { requirePlainPath, writeServerFiles } from "../../code/server-files.ts";
 import { Attachments } from "../../code/attachments.ts";
 import { differenceOf } from "../../fixture/compare-events.ts";
 import { headersLeftOut, inputOf } from "../../fixture/recorded-run.ts";
@@ -21,7 +22,7 @@ import { printJson, printLine, printNote } from "../../reporter.ts";
 import { withSpinner } from "../../spinner.ts";
 
 export interface FixtureFlags {
-  /** Omitted: the file that `pd dev` used. */
+  /** Omitted: the file that was deployed from here, or the server's code. */
   readonly file?: string | undefined;
   /** Calls third parties once with the source's accounts, and stores their answers. */
   readonly record?: boolean | undefined;
@@ -36,7 +37,7 @@ export async function fixture(cli: CliContext, [first, event]: readonly [string,
   const invocation = await invocationOf(client, first, event);
   const trigger = inputOf(invocation);
   const source = await client.sources.get(invocation.source_id);
-  const path = await fileOf(cli, source, flags);
+  const path = await fileOf(cli, client, { source, flags });
   const files = namesFor(path, invocation.id);
   const taken = Object.values(files).filter((file) => existsSync(file));
   if (taken.length > 0 && flags.force !== true)
@@ -96,15 +97,20 @@ async function invocationOf(client: Client, first: string, event: string | undef
   return client.invocations.get(metadata.invocation_id);
 }
 
-async function fileOf(cli: CliContext, source: SourceRecord, { file }: FixtureFlags): Promise<string> {
-  if (file !== undefined) return resolve(file);
+/** The file that was saved or deployed from this machine. Otherwise the server's code, which is written into a folder of the source's name. */
+async function fileOf(cli: CliContext, client: Client, { source, flags }: { source: SourceRecord; flags: FixtureFlags }): Promise<string> {
+  if (flags.file !== undefined) return resolve(flags.file);
   const { home } = await settingsOf(cli);
-  const profile = await findProfile(cli.profile, cli.environment);
-  const known = await new Attachments(home, profile?.baseUrl ?? "").fileOf(source.id);
-  if (known !== undefined) return known;
-  throw new PdError("PD_FILE_NOT_FOUND", `Cannot find the file of ${source.name_slug}: pd dev has not saved it from this machine`, {
-    fix: "pd fixture … --file orders.mjs",
-  });
+  const elsewhere = (await findProfile(cli.profile, cli.environment))?.baseUrl ?? "";
+  for (const kind of ["dev", "deploy"] as const) {
+    const known = await new Attachments(home, elsewhere, kind).fileOf(source.id);
+    if (known !== undefined && existsSync(known)) return known;
+  }
+  const { component_path: path, files } = await client.sources.version(source.id, String(source.version));
+  for (const name of Object.keys(files)) requirePlainPath(`${source.name_slug}/${name}`);
+  const folder = resolve(source.name_slug);
+  await writeServerFiles(folder, files, { isForced: flags.force === true, fix: "Give the component with --file, or --force to overwrite" });
+  return join(folder, path);
 }
 
 interface Files {
