@@ -31,7 +31,7 @@ describe("prompts", () => {
           return { options: page < 2 ? [0, 1].map((n) => ({ label: "board " + (2 * page + n) + " of " + Object.values(this.$auth)[0], value: "b" + (2 * page + n) })) : [], context: { next: page } }; } },
         list: { type: "string[]", label: "Lists", async options({ board, page }) { return page === 0 ? ["one", "two"].map((name) => board + "/" + name) : []; } } } };
       export default { name: "walk", version: "1", props: {
-        note: { type: "alert", alertType: "info", content: "Read this first." },
+        note: { type: "alert", alertType: "info", content: "**Read** [this](https://x.example) first." },
         crm: app,
         board: { propDefinition: [app, "board"] },
         lists: { propDefinition: [app, "list", ({ board }) => ({ board })] },
@@ -43,9 +43,11 @@ describe("prompts", () => {
       additionalProps() { return this.mode === "deep" ? { depth: { type: "integer", label: "Depth" }, extra: { type: "string", label: "Extra", optional: true } } : {}; },
       run() {} };`);
     const done = deploy(terminal.cli, path, {});
-    expect(await terminal.sees("Set any of these as well?")).toMatch(/Color[^]*timer/);
+    expect(await terminal.sees("Configure optional props?")).toContain("(Color, timer)");
+    await terminal.answers("", "y");
+    expect(await terminal.sees("Which ones?")).toMatch(/Color[^]*timer/);
     terminal.presses("space", "down", "space", "enter");
-    expect(await terminal.sees("credentials of crm (JSON or @file.json)")).toContain("Read this first.");
+    expect(await terminal.sees("credentials of crm (JSON or @file.json)")).toContain("Read this (https://x.example) first.");
     await terminal.answers("credentials of crm", "nonsense");
     await terminal.sees("Enter a JSON object");
     for (let n = 0; n < "nonsense".length; n++) terminal.types("\x7f");
@@ -54,12 +56,9 @@ describe("prompts", () => {
     terminal.presses("down", "down", "enter");
     await terminal.sees("board 3 of k1");
     terminal.presses("down", "enter");
-    expect(await terminal.sees("Lists (0 chosen)")).toContain("✔ Board board 3 of k1");
-    await terminal.sees("b3/two");
-    terminal.presses("enter");
-    await terminal.sees("Lists (1 chosen)");
-    await terminal.sees("(that is all)");
-    terminal.presses("enter");
+    expect(await terminal.sees("b3/two")).toContain("✔ Board board 3 of k1");
+    terminal.presses("space", "down", "down", "down", "space", "enter");
+    await terminal.answers("Values, separated by commas", "b9/new, b9/other");
     await terminal.answers("Size", "9");
     await terminal.sees("At most 5");
     terminal.types("\x7f3\r");
@@ -70,15 +69,14 @@ describe("prompts", () => {
     await terminal.sees("timer (seconds, or a cron expression)");
     for (let n = 0; n < 40; n++) terminal.types("\x7f");
     await terminal.answers("", "*/5 * * * *");
-    expect(await terminal.sees("Set any of these as well?")).toMatch(/Extra/);
-    terminal.presses("enter");
+    await terminal.answers("Configure optional props? (Extra)");
     await terminal.answers("Depth", "7");
     await terminal.sees("Deployed walk");
     expect(await done).toBe(0);
     expect(await deployed()).toMatchObject({
       crm: { authProvisionId: expect.stringMatching(/^apn_/) },
       board: "b3",
-      lists: ["b3/one"],
+      lists: ["b3/one", "b9/new", "b9/other"],
       size: 3,
       color: "green",
       mode: "deep",
@@ -105,7 +103,7 @@ describe("prompts", () => {
     await terminal.answers("domain of shop (Enter skips it)", "example.com");
     await terminal.answers("api_key of shop", "k-1");
     expect(await first).toBe(0);
-    const second = deploy(terminal.cli, path, {});
+    const second = deploy(terminal.cli, path, { new: true });
     expect(await terminal.sees("a new account of shop")).toMatch(/❯ shop\b/);
     terminal.presses("enter");
     expect(await second).toBe(0);

@@ -1,6 +1,6 @@
 import { coloursFor } from "../colours.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { search } from "./prompts.ts";
+import { checkbox, input, search } from "./prompts.ts";
 import type { PropRecord } from "../../api/props.ts";
 import type { JsonValue } from "../../domain/text/json.ts";
 import type { Choice, Choices } from "./choices.ts";
@@ -34,7 +34,36 @@ export async function askChoice(cli: CliContext, choices: Choices, question: Que
   return answered(cli, question, chosen(pick));
 }
 
-export async function askChoices(cli: CliContext, choices: Choices, question: Question): Promise<readonly Choice[]> {
+const TYPED = "typed";
+const MORE = "more";
+
+/** All in one question. Values that are not listed are typed after it. */
+export async function checkChoices(cli: CliContext, choices: Choices, { message, signal, isOptional }: Question): Promise<readonly Choice[]> {
+  const context = { input: cli.stdin, output: cli.stderr, ...(signal === undefined ? {} : { signal }) };
+  let taken: readonly Choice[] = [];
+  for (;;) {
+    const found = await choices.matching("");
+    const items = [
+      ...found.map((choice) => ({ name: choice.label, value: choice, checked: taken.includes(choice) })),
+      ...(choices.hasMore ? [{ name: "… more", value: MORE } as const] : []),
+      { name: "… others, which I type", value: TYPED } as const,
+    ];
+    const question = { message: `${message} (space selects, enter continues)`, choices: items, isRequired: !isOptional, pageSize: 12 };
+    const picks = await holdingTerminal(() => checkbox<Choice | typeof MORE | typeof TYPED>(question, context));
+    taken = picks.flatMap((pick) => (typeof pick === "string" ? [] : [pick]));
+    if (picks.includes(MORE)) await choices.loadMore();
+    else if (!picks.includes(TYPED)) return taken;
+    else return [...taken, ...typedChoices(await holdingTerminal(() => input({ message: "Values, separated by commas" }, context)))];
+  }
+}
+
+function typedChoices(text: string): readonly Choice[] {
+  const words = text.split(",").map((word) => word.trim());
+  return words.filter((word) => word !== "").map((word) => ({ label: word, value: word }));
+}
+
+/** One after the other, where the component itself searches. */
+export async function searchChoices(cli: CliContext, choices: Choices, question: Question): Promise<readonly Choice[]> {
   const taken: Choice[] = [];
   for (;;) {
     const isTaken = ({ value }: Choice): boolean => taken.some((choice) => choice.value === value);

@@ -52,8 +52,12 @@ export function select<Value>(question: Choosing<Value>, context?: Context): Pro
   return prompts.select({ ...question, message: plainText(question.message), choices: question.choices.map(shown) }, context);
 }
 
-export function checkbox<Value>({ message, choices }: Omit<Choosing<Value>, "default">, context?: Context): Promise<Value[]> {
-  return prompts.checkbox({ message: plainText(message), choices: choices.map(shown) }, context);
+interface Checking<Value> extends Omit<Choosing<Value>, "default"> {
+  readonly isRequired?: boolean;
+}
+
+export function checkbox<Value>({ message, choices, isRequired = false, pageSize = 7 }: Checking<Value>, context?: Context): Promise<Value[]> {
+  return prompts.checkbox({ message: plainText(message), choices: choices.map(shown), required: isRequired, pageSize }, context);
 }
 
 export function search<Value>(question: Searching<Value>, context?: Context): Promise<Value> {

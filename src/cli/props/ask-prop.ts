@@ -5,13 +5,16 @@ import { kindOfType } from "../../domain/props/kinds.ts";
 import { askAccount } from "../accounts/ask-account.ts";
 import { type Question, answerProblem, answeredValue } from "../ask/answer-check.ts";
 import type { AskedComponent } from "./asked-component.ts";
-import { askChoice, askChoices, valueOf } from "../ask/ask-choice.ts";
+import { askChoice, checkChoices, searchChoices, valueOf } from "../ask/ask-choice.ts";
+import { markdownText } from "../ask/markdown-text.ts";
 import { type Choice, Choices, type LoadPage } from "../ask/choices.ts";
 import type { CliContext } from "../context.ts";
 import { printNote } from "../reporter.ts";
 import { holdingTerminal, withSpinner } from "../spinner.ts";
 
 const MOST_WORDS = 140;
+/** A prompt is one colour. */
+const PLAIN = { bold: String, cyan: String };
 /** Longer lists are searched. */
 const MOST_SHOWN = 12;
 
@@ -49,10 +52,11 @@ interface ListedQuestion {
 }
 
 async function askListed(cli: CliContext, prop: Question, { message, signal, load }: ListedQuestion): Promise<JsonValue | undefined> {
-  const choices = new Choices(load, prop.useQuery === true);
+  const isSearched = prop.useQuery === true;
+  const choices = new Choices(load, isSearched);
   await withSpinner(cli, `Listing ${prop.name}`, choices.matching(""));
   const question = { message, signal, isOptional: prop.optional === true };
-  if (isList(prop)) return (await askChoices(cli, choices, question)).map((choice) => valueOf(choice, prop));
+  if (isList(prop)) return (await (isSearched ? searchChoices : checkChoices)(cli, choices, question)).map((choice) => valueOf(choice, prop));
   const choice = await askChoice(cli, choices, question);
   return choice === undefined ? undefined : valueOf(choice, prop);
 }
@@ -82,7 +86,7 @@ function choicesOf({ options = [] }: Question): readonly Choice[] {
 }
 
 function firstWords(description: string): string {
-  const [line = ""] = description.split("\n");
+  const [line = ""] = markdownText(description, PLAIN).split("\n");
   return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS)}…` : line;
 }
 

@@ -1,4 +1,6 @@
-import { checkbox } from "../ask/prompts.ts";
+import { coloursFor } from "../colours.ts";
+import { markdownText } from "../ask/markdown-text.ts";
+import { checkbox, confirm } from "../ask/prompts.ts";
 import { badPropsOf } from "../../client/client.ts";
 import type { PropProblemRecord, PropRecord } from "../../api/props.ts";
 import type { JsonObject } from "../../domain/text/json.ts";
@@ -7,7 +9,10 @@ import { askProp } from "./ask-prop.ts";
 import type { AskedComponent } from "./asked-component.ts";
 import type { CliContext } from "../context.ts";
 import { printNote } from "../reporter.ts";
+import { plainText } from "../terminal-text.ts";
 import { holdingTerminal, withSpinner } from "../spinner.ts";
+
+const MOST_NAMED = 5;
 
 interface PropState {
   readonly props: readonly PropRecord[];
@@ -84,21 +89,26 @@ export class PropWalk {
     return wanted.size > 0;
   }
 
-  /** One question offers all optional props, because most users set few. */
+  /** One question for all optional props, because most users set none. */
   async #offer(props: readonly PropRecord[]): Promise<string[]> {
     const fresh = props.filter((prop) => isOptional(prop) && this.values[prop.name] === undefined && !this.#offered.has(prop.name));
     if (fresh.length === 0) return [];
     for (const { name } of fresh) this.#offered.add(name);
     const choices = fresh.map(({ name, label = name }) => ({ name: label, value: name }));
     const context = { input: this.#cli.stdin, output: this.#cli.stderr, ...(this.#signal === undefined ? {} : { signal: this.#signal }) };
-    return holdingTerminal(() => checkbox({ message: "Set any of these as well? (space selects, enter continues)", choices }, context));
+    const names = fresh.map(({ name, label = name }) => label);
+    const shown = names.length <= MOST_NAMED ? names.join(", ") : `${names.slice(0, MOST_NAMED).join(", ")} and ${names.length - MOST_NAMED} more`;
+    return holdingTerminal(async () => {
+      if (!(await confirm({ message: `Configure optional props? (${shown})`, default: false }, context))) return [];
+      return checkbox({ message: "Which ones? (space selects, enter continues)", choices }, context);
+    });
   }
 
   #tell({ type, hidden, content = "" }: PropRecord): void {
     if (type !== "alert" || hidden === true) return;
     if (content === "" || this.#told.has(content)) return;
     this.#told.add(content);
-    printNote(this.#cli, content.trim());
+    printNote(this.#cli, markdownText(plainText(content), coloursFor(this.#cli.stderr, this.#cli)));
   }
 
   async #askOne(prop: PropRecord): Promise<void> {
