@@ -209,6 +209,11 @@ export class PdError extends Error {
   }
 }
 
+/** The database could not be asked, or gave no answer. What asked it is not at fault, and goes on later. */
+export function isOfDatabase(thrown: unknown): boolean {
+  return thrown instanceof PdError && (thrown.code === "PD_NOT_STORED" || thrown.code === "PD_IN_DOUBT" || thrown.code === "PD_DATABASE_UNREACHABLE");
+}
+
 /** What a server answered, as the client throws it. */
 export class ServerRefusal extends PdError {}
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Meter } from "../../ports/meter.ts";
 import { type Delivery, type SendResult, judge } from "../../domain/delivery/delivery.ts";
-import { PdError, messageOf } from "../../domain/errors.ts";
+import { PdError, isOfDatabase, messageOf } from "../../domain/errors.ts";
 import { type DeployedId, isWebhookId, type ListenerId, type WebhookId } from "../../domain/ids.ts";
 import { parseJson } from "../../domain/text/json.ts";
 import type { EventTrigger } from "../../domain/run/trigger.ts";
@@ -184,7 +184,7 @@ export class Deliverer {
       if (code === "PD_SOURCE_NOT_FOUND") return "gone";
       // A damaged row may be repaired.
       if (code === "PD_SOURCE_INACTIVE" || code === "PD_DATABASE_DAMAGED") return "inactive";
-      if (code === "PD_TOO_BUSY" || code === "PD_STOPPING" || code === "PD_NOT_STORED") return "busy";
+      if (code === "PD_TOO_BUSY" || code === "PD_STOPPING" || isOfDatabase(error)) return "busy";
       return { kind: "unreachable", reason: messageOf(error) };
     }
   }
@@ -192,8 +192,7 @@ export class Deliverer {
 
 /** False when every attempt would fail, such as on a full disk. */
 function mayBeOfOne(error: unknown): boolean {
-  const code = error instanceof PdError ? error.code : "PD_FAILED";
-  return code !== "PD_NOT_STORED" && code !== "PD_IN_DOUBT" && code !== "PD_DATABASE_DAMAGED";
+  return !isOfDatabase(error) && !(error instanceof PdError && error.code === "PD_DATABASE_DAMAGED");
 }
 
 /** Changes by other hosts of a shared database take effect within this time. */

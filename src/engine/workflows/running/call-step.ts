@@ -1,4 +1,4 @@
-import { PdError } from "../../../domain/errors.ts";
+import { PdError, isOfDatabase } from "../../../domain/errors.ts";
 import type { WorkflowId } from "../../../domain/ids.ts";
 import type { ActionContext, Method, RunResult } from "../../../domain/run/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../../../domain/text/json.ts";
@@ -51,8 +51,8 @@ export interface StepCalled {
 /** The hosted platform's variable with the id of the workflow. */
 const WORKFLOW_ID = "PIPEDREAM_WORKFLOW_ID";
 
-/** These errors do not end the step. */
-const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "PD_NOT_STORED", "PD_IN_DOUBT", "PD_TOO_BUSY", "PD_DATABASE_DAMAGED"]);
+/** These errors do not end the step, nor do those of the database. */
+const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "PD_TOO_BUSY", "PD_DATABASE_DAMAGED"]);
 
 /** The workflow sets the deadline. */
 export type StepTerms = Omit<CallTerms, "deadlineMs">;
@@ -89,7 +89,7 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
       },
     );
   } catch (error) {
-    if (!(error instanceof PdError) || PASSING.has(error.code)) throw error;
+    if (!(error instanceof PdError) || PASSING.has(error.code) || isOfDatabase(error)) throw error;
     return { result: refused(error), inputs: {}, ...(error.code === "PD_BAD_PROPS" ? { isHopeless: true } : {}) };
   }
 }

@@ -1,5 +1,5 @@
 import type { DeployedComponent } from "../../../domain/source/deployed-component.ts";
-import { PdError, messageOf } from "../../../domain/errors.ts";
+import { PdError, isOfDatabase, messageOf } from "../../../domain/errors.ts";
 import { type RunId, type WorkflowId, isDeployedId, isWorkflowId, runId } from "../../../domain/ids.ts";
 import { mailServerIn } from "../../../domain/account/mail.ts";
 import type { EventTrigger } from "../../../domain/run/trigger.ts";
@@ -44,16 +44,11 @@ export interface WorkflowPorts extends CommitPorts, StepPorts {
 const stepCalls = () => import("./call-step.ts");
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Growing pause after a run could not be stored. */
+/** Growing pause after the database could not be asked. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 /** Tries of a run that fails outside its steps. */
 const MOST_TRIES = 6;
-
-/** The run waits until it can be stored. */
-function isOfDisk(error: unknown): boolean {
-  return isInDoubt(error) || (error instanceof PdError && error.code === "PD_NOT_STORED");
-}
 
 /** Only this host commits the workflow's steps. */
 export class LiveWorkflow {
@@ -291,7 +286,7 @@ export class LiveWorkflow {
         return await run.work();
       } catch (error) {
         if (this.isGone || signal.aborted) throw error;
-        if (!isOfDisk(error) && tries >= MOST_TRIES) return await this.#fail(id, error);
+        if (!isOfDatabase(error) && tries >= MOST_TRIES) return await this.#fail(id, error);
         log.warn("a run of a workflow continues from its last step", { run: id, reason: messageOf(error) });
         await this.#pause(id, tries);
       } finally {
@@ -328,8 +323,8 @@ export class LiveWorkflow {
       try {
         return await store();
       } catch (error) {
-        const isPassing = error instanceof PdError && error.code === "PD_NOT_STORED" && !this.isGone && !signal.aborted;
-        if (!isPassing) throw error;
+        const isPassing = isOfDatabase(error) && !isInDoubt(error);
+        if (!isPassing || this.isGone || signal.aborted) throw error;
         // Other results in memory may be ahead of the store as well.
         this.#ownership.giveUp();
         log.warn("a step of a workflow could not be stored and is kept in memory", { run: id, reason: messageOf(error) });
