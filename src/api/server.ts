@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { KINDS } from "../domain/health/usage.ts";
 import { CALLS } from "./calls.ts";
-import { call, deleted, flag, many, ms, one, optionalText, seconds, text, word } from "./declare.ts";
+import { call, deleted, flag, many, ms, one, optionalText, seconds, text, whole, word } from "./declare.ts";
 
 const status = z.object({
   version: z.string(),
@@ -154,7 +154,8 @@ const tag = "Page";
 export const page = {
   ticket: call(CALLS.page.ticket, {
     tag,
-    summary: "Creates a one-time ticket for a browser, which exchanges it for this key within a minute",
+    summary: "Creates a one-time ticket for a browser, which exchanges it for this key",
+    params: z.object({ valid_s: whole(1, 3600).optional().describe("60 by default") }),
     beyondReaders: [],
     answer: one(z.object({ ticket: text })),
   }),

@@ -229,13 +229,14 @@ describe("an action on the page", () => {
 });
 
 describe("the page", () => {
-  it("asks for a key when it has none, keeps it for the tab alone, and has none in its address", async () => {
+  it("asks for a key when it has none, keeps it for every tab, and has none in its address", async () => {
     const server = await TestServer.inMemory();
     const { page } = await openWindow();
     await page.goto(`${server.apiUrl}/sources/new`);
     await page.getByLabel("API key").fill("wrong");
     await page.getByRole("button", { name: "Open" }).click();
-    await page.getByText("PD_UNAUTHORIZED").waitFor();
+    await page.getByText("This server does not know this key").waitFor();
+    expect(await page.getByText("PD_UNAUTHORIZED").count()).toBe(0);
     await page.getByLabel("API key").fill(server.apiKey);
     await page.getByRole("button", { name: "Open" }).click();
     await page.getByRole("heading", { name: "New source" }).waitFor();
@@ -244,8 +245,8 @@ describe("the page", () => {
     await page.reload();
     await page.getByRole("heading", { name: "New source" }).waitFor();
     const other = await page.context().newPage();
-    await other.goto(server.apiUrl);
-    await other.getByLabel("API key").waitFor();
+    await other.goto(`${server.apiUrl}/sources/new`);
+    await other.getByRole("heading", { name: "New source" }).waitFor();
   });
 
   it("keeps the key of the tab when a link brings one that is wrong, and asks before it takes another", async () => {
@@ -285,7 +286,7 @@ describe("the page", () => {
     await first.page.getByText("No sources yet").waitFor();
     expect(first.page.url()).not.toContain("ticket");
     await second.page.goto(`${server.apiUrl}/#ticket=${ticket}`);
-    await second.page.getByText("was already used").waitFor();
+    await second.page.getByText("The link was used before or is too old").waitFor();
   });
 
   it("offers nothing that changes anything to a key that may only read", async () => {

@@ -44,7 +44,7 @@ interface Visit {
 
 async function visit(cli: CliContext, client: Client, { flowId, url, callback, signal }: Visit): Promise<OAuthStepRecord> {
   printNote(cli, `Open this address within ten minutes, and allow the access:\n${url}`);
-  openInBrowser(cli, url);
+  openInBrowser(cli, url, { isShown: true });
   return finish(client, flowId, await callback.arrived(new URL(url).searchParams.get("state"), signal));
 }
 

@@ -6,13 +6,24 @@ import type { CliContext } from "../context.ts";
 import { pageWithTicket } from "../page-address.ts";
 import { printNote } from "../reporter.ts";
 
-export const KEY_HELP = "r run now · p replay the last trigger · o open the endpoint · i open the inspector · q quit";
+export const KEY_HELP = "r run now · p replay the last trigger · o open the endpoint · i open the inspector · h help · q quit";
+
+export const KEYS = [
+  "r  run the source now",
+  "p  replay its last trigger",
+  "o  open its endpoint in a browser",
+  "i  open its page in a browser, signed in",
+  "h  show these keys, as ? does",
+  "q  quit, as Ctrl-C does; the source stays deployed",
+].join("\n");
 
 /** Ctrl-C counts as `q`. */
 export function listenToKeys(stdin: NodeJS.ReadStream, { press, ended }: { press: (key: string) => void; ended: () => void }): void {
   emitKeypressEvents(stdin);
   stdin.setRawMode(true).resume();
-  stdin.on("keypress", (_text: string, key: { name?: string; ctrl?: boolean }) => press(key.ctrl === true && key.name === "c" ? "q" : (key.name ?? "")));
+  stdin.on("keypress", (text: string | undefined, { name = text ?? "", ctrl }: { name?: string; ctrl?: boolean }) =>
+    press(ctrl === true && name === "c" ? "q" : name),
+  );
   stdin.once("end", ended);
 }
 

@@ -25,9 +25,9 @@ import type { SessionSettings } from "./session-settings.ts";
 import { promptAllQuestions } from "./prompt-all.ts";
 import { refuseOther } from "./same-component.ts";
 import { Timeline } from "./timeline.ts";
-import { pageOf } from "../page-address.ts";
+import { shownPage } from "../page-address.ts";
 import { openComponent } from "./session-component.ts";
-import { KEY_HELP, openEndpoint, openInspector, replayLast, runNow } from "./key-commands.ts";
+import { KEYS, KEY_HELP, openEndpoint, openInspector, replayLast, runNow } from "./key-commands.ts";
 
 /** Errors that no save can fix. */
 const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_AMBIGUOUS", "PD_CONFLICT", "PD_SERVER_UNREACHABLE", "PD_STOPPING"]);
@@ -95,7 +95,7 @@ class Session implements Developed<SourceFiles> {
     );
     if (source === undefined || stop.signal.aborted) return;
     const { ended } = await this.#timeline.follow(this.#settings.client, source.id, stop.signal);
-    this.#greet(source);
+    await this.#greet(source);
     const port = inspectPort(this.#settings.flags.inspect);
     if (port !== undefined) await this.#debug(source, port);
     this.#loop.takeKeys(async (key) => (this.#isAsking ? undefined : this.#press(key)));
@@ -243,7 +243,7 @@ class Session implements Developed<SourceFiles> {
     });
   }
 
-  #greet(source: SourceRecord): void {
+  async #greet(source: SourceRecord): Promise<void> {
     const { stdin } = this.#cli;
     const path = relative(process.cwd(), this.#component.entry);
     if (this.#cli.isJson) return printJson(this.#cli, { ...source, saved_by_another: !this.#loop.isSaving });
@@ -252,7 +252,7 @@ class Session implements Developed<SourceFiles> {
     printLine(this.#cli, `${what} ${source.name_slug} (${source.id})${isOthers ? "" : `, watching ${path}`}`);
     if (isOthers) printNote(this.#cli, `Another pd dev saves ${path}: this one shows what happens, and saves nothing (--new deploys another one)`);
     if (source.endpoint_url !== undefined) printLine(this.#cli, `Endpoint: ${source.endpoint_url}`);
-    printLine(this.#cli, `Inspector: ${pageOf(this.#settings.client, source.id)}`);
+    printLine(this.#cli, `Inspector: ${await shownPage(this.#cli, this.#settings.client, source.id)}`);
     if (stdin.isTTY === true) printLine(this.#cli, coloursFor(this.#cli.stdout, this.#cli).dim(KEY_HELP));
     printLine(this.#cli, "Ready for updates!");
   }
@@ -270,6 +270,9 @@ class Session implements Developed<SourceFiles> {
         return openEndpoint(this.#cli, source);
       case "i":
         return openInspector(this.#cli, client, source);
+      case "h":
+      case "?":
+        return printNote(this.#cli, KEYS);
     }
   }
 }

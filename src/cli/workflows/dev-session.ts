@@ -12,7 +12,7 @@ import type { DevFlags } from "../dev/session-settings.ts";
 import { doubtOfFiles } from "../dev/half-saves.ts";
 import { DevLoop, type Developed, type Look, RETRY_MS } from "../dev/dev-loop.ts";
 import { Timeline } from "../dev/timeline.ts";
-import { pageOf } from "../page-address.ts";
+import { shownPage } from "../page-address.ts";
 import { printError, printJson, printLine, printNote } from "../reporter.ts";
 import { plainText } from "../terminal-text.ts";
 import { type StandFlags, knownWorkflow, printSent, sendWorkflow } from "./deploy-workflow.ts";
@@ -66,7 +66,7 @@ class WorkflowSession implements Developed<WorkflowFolder> {
     const workflow = this.#workflow;
     if (workflow === undefined || stop.signal.aborted) return;
     const { ended } = await this.#timeline.follow(client, workflow.id, stop.signal);
-    this.#greet(workflow);
+    await this.#greet(workflow);
     await this.#debug(workflow);
     this.#loop.takeKeys((key) => this.#press(key));
     this.#loop.lookAgain(0);
@@ -191,14 +191,14 @@ class WorkflowSession implements Developed<WorkflowFolder> {
       printLine(this.#cli, `  ${line.startsWith("+") ? colours.green(line) : line.startsWith("-") ? colours.red(line) : colours.dim(line)}`);
   }
 
-  #greet({ id, name_slug: slug, triggers }: WorkflowRecord): void {
+  async #greet({ id, name_slug: slug, triggers }: WorkflowRecord): Promise<void> {
     if (this.#cli.isJson) return;
     const endpoint = triggers.find(({ endpoint_url: url }) => url !== undefined)?.endpoint_url;
     const { client, path } = this.#settings;
     if (this.#loop.isSaving) printLine(this.#cli, `Watching ${path} for ${slug}`);
     else printNote(this.#cli, `Another pd dev saves ${path}: this one shows what happens, and saves nothing`);
     if (endpoint !== undefined) printLine(this.#cli, `Endpoint: ${endpoint}`);
-    printLine(this.#cli, `Inspector: ${pageOf(client, id)}`);
+    printLine(this.#cli, `Inspector: ${await shownPage(this.#cli, client, id)}`);
     if (this.#cli.stdin.isTTY === true) printLine(this.#cli, coloursFor(this.#cli.stdout, this.#cli).dim("r run · q quit"));
     printLine(this.#cli, "Ready for updates!");
   }

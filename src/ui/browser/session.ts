@@ -14,7 +14,7 @@ export interface Session {
 }
 
 /**
- * With this tab's key, or a key or ticket from a link's fragment, which browsers do not send.
+ * With this browser's key, or a key or ticket from a link's fragment, which browsers do not send.
  *
  * A key from a link is stored once the server has accepted it. The user confirms before it replaces another key, because
  * any site can link here.
@@ -24,18 +24,20 @@ export interface Session {
 export async function openSession(): Promise<Session | undefined> {
   const given = new URLSearchParams(location.hash.slice(1));
   if (given.has("ticket") || given.has("key")) history.replaceState(null, "", location.pathname + location.search);
-  const kept = sessionStorage.getItem(KEPT);
+  const kept = localStorage.getItem(KEPT);
   if (kept === null) {
     const brought = await broughtKey(given);
     return brought === undefined ? undefined : openWith(brought);
   }
   // A bad link must not end the session.
   const brought = await broughtKey(given).catch(() => undefined);
-  const isOther = brought !== undefined && brought !== kept;
-  return isOther && confirm(OTHER_KEY) ? openWith(brought).catch(() => checked(kept)) : checked(kept);
+  if (brought === undefined || brought === kept) return checked(kept);
+  // A key that the server does not know any more needs no question.
+  const current = await checked(kept).catch(() => undefined);
+  return current === undefined || confirm(OTHER_KEY) ? openWith(brought).catch(() => checked(kept)) : current;
 }
 
-const OTHER_KEY = "This link contains another API key than this tab uses. Use the key of the link from now on?";
+const OTHER_KEY = "This link contains another API key than this browser uses. Use the key of the link from now on?";
 
 async function broughtKey(given: URLSearchParams): Promise<string | undefined> {
   const ticket = given.get("ticket");
@@ -50,7 +52,7 @@ export async function openWith(key: string): Promise<Session> {
 }
 
 function keep(key: string): void {
-  sessionStorage.setItem(KEPT, key);
+  localStorage.setItem(KEPT, key);
 }
 
 async function checked(key: string): Promise<Session> {

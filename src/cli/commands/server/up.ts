@@ -49,7 +49,7 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
   if (settings.advertise !== "") return runNode(cli, settings, { isShared, log, stop: stop.signal });
   const runtime = await startRuntime(settings, log, { isShared });
   collectWhenQuiet({ firstLookMs: AFTER_START_MS });
-  tellAddresses(cli, { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home });
+  tellAddresses(cli, { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home }, await pageOf(cli, runtime));
   if (!cli.isJson && cli.stdout.isTTY === true) tellRuns(cli, runtime, out);
   if (!stop.signal.aborted) await once(stop.signal, "abort");
   err.write("Stopping: runs in flight may finish\n");
@@ -83,13 +83,20 @@ interface Addresses {
   readonly node?: string;
 }
 
-function tellAddresses(cli: CliContext, shown: Addresses): void {
+/** A terminal gets a link that signs in. */
+async function pageOf(cli: CliContext, runtime: Runtime): Promise<string> {
+  if (cli.isJson || cli.stdout.isTTY !== true) return `${runtime.apiUrl}/ (pd open)`;
+  const [{ hostedClient }, { shownPage }] = await Promise.all([import("../../hosted-client.ts"), import("../../page-address.ts")]);
+  return shownPage(cli, hostedClient(runtime));
+}
+
+function tellAddresses(cli: CliContext, shown: Addresses, page = `${shown.api_url}/ (pd open)`): void {
   if (cli.isJson) printJson(cli, { ...shown });
   else
     printLine(
       cli,
       fields([
-        ["Page", `${shown.api_url}/ (pd open)`],
+        ["Page", page],
         ["API", shown.api_url],
         ["Endpoints", `${shown.endpoint_url}/<key>`],
         ["Home", shown.home],

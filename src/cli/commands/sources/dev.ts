@@ -3,13 +3,13 @@ import { Attachments } from "../../code/attachments.ts";
 import { inspectPort } from "../../dev/debugging.ts";
 import { openSession } from "../../dev/session.ts";
 import type { DevFlags } from "../../dev/session-settings.ts";
-import { type Runtime, startRuntime } from "../../../runtime.ts";
+import { startRuntime } from "../../../runtime.ts";
 import { streamLog } from "../../../system/log.ts";
-import { type Client, createClient } from "../../../client/client.ts";
-import { Connection } from "../../../client/connection.ts";
+import type { Client } from "../../../client/client.ts";
 import { PdError } from "../../../domain/errors.ts";
 import { fileOf } from "../../code/component-target.ts";
 import { type CliContext, connect, findServer, tellUnusedSettings } from "../../context.ts";
+import { hostedClient } from "../../hosted-client.ts";
 import { settingsOf } from "../../settings-of.ts";
 import { findProfile } from "../../profiles.ts";
 import { givenEnv, givenProps } from "../../code/prop-flags.ts";
@@ -33,7 +33,7 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   if (running !== undefined && !isElsewhere) tellUnusedSettings(cli);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
   if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl} stops with this session (pd up keeps one running)`);
-  const client = running ?? (hosted === undefined ? await connect(cli) : clientOf(hosted));
+  const client = running ?? (hosted === undefined ? await connect(cli) : hostedClient(hosted));
   const stop = abortOnStop(cli.stdout);
   try {
     const elsewhere = isElsewhere ? client.connection.baseUrl : "";
@@ -62,10 +62,6 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
     await hosted?.[Symbol.asyncDispose]();
   }
   return 0;
-}
-
-function clientOf({ apiUrl, apiKey, ask }: Runtime): Client {
-  return createClient(new Connection({ baseUrl: apiUrl, key: apiKey }, { ask: (url, { timeoutMs: _limit, ...call }) => ask(url, call) }));
 }
 
 /** By the source's name, with its last file. An existing path is never a name. */

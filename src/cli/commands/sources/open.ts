@@ -13,6 +13,6 @@ export async function open(cli: CliContext, source: string | undefined): Promise
     printLine(cli, url);
     printNote(cli, "The address works once, within a minute");
   }
-  await openPrivately(cli, url);
+  await openPrivately(cli, url, { isShown: true });
   return 0;
 }

@@ -1,8 +1,8 @@
 import { PdError } from "../../../domain/errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
 
-/** Chosen: time for a browser to start. */
-const VALID_MS = 60_000;
+/** Time for a browser to start. */
+const VALID_S = 60;
 const MOST_OF_KEY = 20;
 
 interface Issued {
@@ -10,7 +10,7 @@ interface Issued {
   readonly until: number;
 }
 
-/** Other users can see addresses, and histories store them. So the page's address has a ticket instead of the key, exchanged once and within a minute. */
+/** Other users can see addresses, and histories store them. So the page's address has a ticket instead of the key, exchanged once and before it expires. */
 export class PageTickets {
   readonly #issued = new Map<string, Issued>();
   readonly #clock: Pick<Clock, "now" | "randomText">;
@@ -19,14 +19,14 @@ export class PageTickets {
     this.#clock = clock;
   }
 
-  issue(key: string): string {
+  issue(key: string, validSeconds = VALID_S): string {
     const now = this.#clock.now();
     for (const [ticket, { until }] of this.#issued) if (until <= now) this.#issued.delete(ticket);
     // A key replaces only its own tickets.
     const [oldest, ...others] = [...this.#issued].filter(([, issued]) => issued.key === key);
     if (oldest !== undefined && others.length + 1 >= MOST_OF_KEY) this.#issued.delete(oldest[0]);
     const ticket = this.#clock.randomText(32);
-    this.#issued.set(ticket, { key, until: now + VALID_MS });
+    this.#issued.set(ticket, { key, until: now + validSeconds * 1000 });
     return ticket;
   }
 
@@ -35,7 +35,7 @@ export class PageTickets {
     const issued = this.#issued.get(ticket);
     this.#issued.delete(ticket);
     if (issued !== undefined && issued.until > this.#clock.now()) return issued.key;
-    throw new PdError("PD_UNAUTHORIZED", "Cannot open the page with this ticket: it was already used or is older than a minute", {
+    throw new PdError("PD_UNAUTHORIZED", "Cannot open the page with this ticket: it was already used, or is too old", {
       fix: "Open the page again with pd open",
     });
   }
