@@ -10,7 +10,7 @@ import { openStoreAt } from "../support/store.ts";
 
 const server = postgresForTests();
 /** Of one database alone. */
-const OWN = ["commits", "staged_events", "schema_revision", "listeners_version"];
+const OWN = ["commits", "staged_events", "schema_revision", "listeners_version", "write_marks"];
 
 function sorted(tables: ReadonlyMap<string, readonly string[]>): unknown {
   return [...tables].map(([name, columns]) => [name, columns.toSorted()] as const).toSorted(([a], [b]) => (a < b ? -1 : 1));

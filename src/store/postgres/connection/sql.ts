@@ -48,6 +48,15 @@ const TEXT = 25;
 
 type Client = Pick<pg.PoolClient, "query" | "release"> & { readonly processID?: number };
 
+/** Of a transaction. A connection that broke is not used again, so its row tells of its last one. */
+interface Mark {
+  readonly connection: string;
+  readonly number: number;
+}
+
+const MARK = `insert into write_marks (connection, number) values ($1, $2)
+  on conflict (connection) do update set number = excluded.number, at = now()`;
+
 /** All connections of a server to its database. */
 export class Connections implements Sql {
   readonly #pool: pg.Pool;
@@ -58,6 +67,7 @@ export class Connections implements Sql {
   /** Processes of PostgreSQL whose answer to a commit was lost. */
   readonly #lost = new Set<number>();
   readonly #writes = new Set<Promise<unknown>>();
+  readonly #marks = new WeakMap<Client, Mark>();
   #refusal: Error | undefined;
   #isClosed = false;
 
@@ -154,12 +164,13 @@ export class Connections implements Sql {
 
   async #transactionOnce<Made>(work: (sql: Sql) => Promise<Made>): Promise<Made> {
     const client = await this.#writer();
-    let end: { readonly made: Made; readonly xid: string } | undefined;
+    let end: { readonly made: Made; readonly mark: Mark } | undefined;
     try {
       await client.query("begin");
       const made = await work(this.#within(client));
-      const { rows } = await this.#ask(client, "select pg_current_xact_id()::text as xid", []);
-      end = { made, xid: String(rows[0]?.["xid"]) };
+      const mark = this.#nextMark(client);
+      await this.#ask(client, MARK, [mark.connection, mark.number]);
+      end = { made, mark };
       await client.query("commit");
       client.release();
       return made;
@@ -167,19 +178,31 @@ export class Connections implements Sql {
       const isInDoubtNow = end !== undefined && !isAnswered(error);
       if (!isInDoubtNow && !isLost(error)) await rollBack(client);
       this.#leave(client, isInDoubtNow || isLost(error));
-      if (end !== undefined && isInDoubtNow && (await this.#isCommitted(end.xid))) return end.made;
+      if (end !== undefined && isInDoubtNow && (await this.#isCommitted(end.mark))) return end.made;
       throw notWritten(error);
     }
   }
 
   /** Throws PD_IN_DOUBT while the database does not tell. */
-  async #isCommitted(xid: string): Promise<boolean> {
+  async #isCommitted({ connection, number }: Mark): Promise<boolean> {
     await this.settleDoubts();
     try {
-      return (await this.first("select pg_xact_status($1::xid8) as status", xid))?.["status"] === "committed";
+      return Number((await this.first("select number from write_marks where connection = $1", connection))?.["number"]) === number;
     } catch (error) {
       throw inDoubt(error);
     }
+  }
+
+  #nextMark(client: Client): Mark {
+    const before = this.#marks.get(client) ?? { connection: this.#clock.randomText(20), number: 0 };
+    const mark = { ...before, number: before.number + 1 };
+    this.#marks.set(client, mark);
+    return mark;
+  }
+
+  /** Marks of connections that were closed long ago. */
+  async forgetOldMarks(): Promise<void> {
+    await this.run("delete from write_marks where at < now() - interval '1 day'");
   }
 
   #within(client: Client): Sql {
