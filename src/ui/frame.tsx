@@ -1,3 +1,4 @@
+import { useTitle } from "./browser/title.ts";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter-preact";
 import { useGo } from "./browser/address.ts";
@@ -69,11 +70,24 @@ function Pages() {
         <Redirect to="/sources" replace />
       </Route>
       <Route>
-        <Empty title="Page not found">
-          <Link href="/sources">All sources</Link>
-        </Empty>
+        <NotFound />
       </Route>
     </Switch>
+  );
+}
+
+function NotFound() {
+  const [path] = useLocation();
+  useTitle("Page not found");
+  return (
+    <Empty title="Page not found">
+      <p>
+        There is nothing at <code>{path}</code>.
+      </p>
+      <Link class="button" href="/sources">
+        All sources
+      </Link>
+    </Empty>
   );
 }
 

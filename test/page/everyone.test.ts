@@ -68,7 +68,7 @@ async function workflowPaths(server: TestServer): Promise<Record<string, string>
   };
 }
 
-const WIDTHS = [360, 768, 1280, 2560];
+const WIDTHS = [360, 390, 768, 1280, 2560];
 const SCHEMES = ["light", "dark"] as const;
 
 /** Screenshots for a person. */
@@ -77,7 +77,7 @@ const PICTURES = join(import.meta.dirname, "..", "..", "build", "pictures");
 describe.each(SCHEMES)("every view in %s", (colorScheme) => {
   it.each(WIDTHS)("is accessible and fits a window of %d pixels; its picture is kept", async (width) => {
     const { server, paths } = await fullServer();
-    const { page } = await openWindow({ colorScheme, bypassCSP: true, viewport: { width, height: 800 }, hasTouch: width === 360 });
+    const { page } = await openWindow({ colorScheme, bypassCSP: true, viewport: { width, height: 800 }, hasTouch: width < 400 });
     const folder = join(PICTURES, `${colorScheme}-${width}`);
     await mkdir(folder, { recursive: true });
     await page.goto(`${server.apiUrl}/#key=${server.apiKey}`);

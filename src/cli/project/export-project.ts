@@ -6,7 +6,6 @@ import { isJsonObject } from "../../domain/text/json.ts";
 import { isTriggerId } from "../../domain/ids.ts";
 import { slug as slugSchema } from "../../api/declare.ts";
 import { settingsIn } from "../../domain/source-settings/read-settings.ts";
-import { PdError } from "../../domain/errors.ts";
 import { StoredValues } from "./stored-values.ts";
 import { escaped } from "./read-project.ts";
 import type { ProjectContext } from "./step.ts";

@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
@@ -16,6 +17,7 @@ import type { Account, Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 
 export function AccountsPage({ id }: { id: string }) {
+  useTitle("Accounts");
   return id === "connected" ? <Connected /> : <AccountList />;
 }
 
@@ -101,12 +103,12 @@ function Row({ account, users, reload }: { account: Account; users: readonly Sou
       const { verdict, reason } = await client.accounts.test(id, {});
       tell(`${name}: ${verdict}. ${reason}`);
     });
-  const remove = (): Promise<void> =>
-    telling(async () => {
-      await client.accounts.delete(id, { force: users.length > 0 });
-      setDeleting(false);
-      reload();
-    }, `Deleted ${name}`);
+  const remove = async (): Promise<void> => {
+    await client.accounts.delete(id, { force: users.length > 0 });
+    setDeleting(false);
+    reload();
+    tell(`Deleted ${name}`);
+  };
   const reconnect = (): Promise<void> => telling(() => beginOAuth(client, { account: id, redirect_uri: `${location.origin}/accounts/connected` }));
   return (
     <li class="row wrap" style={{ padding: "10px 12px", borderBottom: "1px solid var(--grey-3)" }}>
@@ -135,7 +137,7 @@ function Row({ account, users, reload }: { account: Account; users: readonly Sou
         </span>
       )}
       {isDeleting && (
-        <ConfirmByName title={`Delete ${name}?`} name={name} verb="Delete" onClose={() => setDeleting(false)} onConfirm={() => void remove()}>
+        <ConfirmByName title={`Delete ${name}?`} name={name} verb="Delete" onClose={() => setDeleting(false)} onConfirm={remove}>
           {users.length === 0 ? "Its credentials will be deleted." : `${users.map((source) => source.name).join(", ")} cannot run without it.`}
         </ConfirmByName>
       )}

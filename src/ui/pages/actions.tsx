@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { outcomeWord } from "../../domain/run/invocation.ts";
 import { useState } from "preact/hooks";
 import type { CodeParams, DescribedRecord } from "../../api/components.ts";
@@ -18,6 +19,7 @@ import { duration } from "../text-of.ts";
 type ActionRun = Awaited<ReturnType<ReturnType<typeof useClient>["actions"]["run"]>>;
 
 export function ActionsPage() {
+  useTitle("Actions");
   const mayChange = useMayChange();
   const [key, setKey] = useQuery("key");
   if (!mayChange) return <Empty title="This key is read-only: it cannot run actions" />;

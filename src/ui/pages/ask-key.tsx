@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { useState } from "preact/hooks";
 import { type Session, openWith } from "../browser/session.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -11,6 +12,7 @@ function isRefused(error: unknown): boolean {
 }
 
 export function AskKey({ error: first, onOpen }: { error?: unknown; onOpen: (session: Session) => void }) {
+  useTitle("Sign in");
   const [key, setKey] = useState("");
   const [error, setError] = useState(first);
   return (

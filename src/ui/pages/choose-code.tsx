@@ -1,10 +1,14 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { CodeParams } from "../../api/components.ts";
+import { useClient } from "../app-context.ts";
 import { useQuery } from "../browser/address.ts";
+import { problemIn } from "../parts/editor/code-problem.ts";
 import { LazyEditor } from "../parts/editor/lazy-editor.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { RegistrySearch } from "../parts/registry-search.tsx";
 import { AddressField } from "../parts/fields.tsx";
 
-const EXAMPLE = `export default {
+export const EXAMPLE = `export default {
   name: "Hello",
   version: "0.0.1",
   props: {
@@ -26,10 +30,13 @@ const WAYS = [
 interface ChooseProps {
   readonly onKey: (key: string) => void;
   readonly onUrl: (url: string) => void;
+  /** What was typed before. */
+  readonly pasted: string;
+  readonly onInput: (text: string) => void;
   readonly onCode: (code: string) => void;
 }
 
-export function ChooseCode({ onKey, onUrl, onCode }: ChooseProps) {
+export function ChooseCode({ onKey, onUrl, pasted, onInput, onCode }: ChooseProps) {
   const [by, setWay] = useQuery("by");
   const [named] = useQuery("url");
   const way = by === "" && named !== "" ? "url" : by;
@@ -46,7 +53,7 @@ export function ChooseCode({ onKey, onUrl, onCode }: ChooseProps) {
       {way === "" && <RegistrySearch type="source" placeholder="What should it watch for?" onChoose={onKey} />}
       {way === "url" && <AddressForm named={named} onUrl={onUrl} />}
       <div hidden={way !== "code"}>
-        <PasteForm isShown={way === "code"} onCode={onCode} />
+        <PasteForm isShown={way === "code"} begins={pasted} onInput={onInput} onCode={onCode} />
       </div>
     </>
   );
@@ -72,30 +79,62 @@ function AddressForm({ named, onUrl }: { named: string; onUrl: (url: string) => 
   );
 }
 
-/** Keeps the pasted text while hidden. */
-function PasteForm({ isShown, onCode }: { isShown: boolean; onCode: (code: string) => void }) {
-  const [text, setText] = useState(EXAMPLE);
+/** Keeps the pasted text while hidden, and what the server refuses. */
+function PasteForm({ isShown, begins, onInput, onCode }: PasteProps) {
+  const client = useClient();
+  const [error, setError] = useState<unknown>();
+  const [isLooking, setLooking] = useState(false);
+  const text = useRef(begins);
   // The editor owns its text once created.
-  const begins = useMemo(() => text, [isShown]);
+  const shown = useMemo(() => text.current, [isShown]);
+  const problem = useMemo(() => problemIn(PASTED_PATH, error), [error]);
+  const look = async (): Promise<void> => {
+    setLooking(true);
+    setError(undefined);
+    try {
+      await client.components.describe(pastedCode(text.current));
+      onCode(text.current);
+    } catch (thrown) {
+      setError(thrown);
+    }
+    setLooking(false);
+  };
   if (!isShown) return null;
   return (
     <div class="stack">
       <div class="panel" style={{ height: "min(420px, 60vh)", overflow: "hidden" }}>
         <LazyEditor
-          text={begins}
-          path="component.mjs"
+          text={shown}
+          path={PASTED_PATH}
           isReadOnly={false}
-          problem={undefined}
+          problem={problem}
           label="Code of the component"
-          onChange={setText}
-          onSave={() => onCode(text)}
+          onChange={(typed) => {
+            text.current = typed;
+            onInput(typed);
+          }}
+          onSave={() => void look()}
         />
       </div>
+      {error !== undefined && <Problem error={error} />}
       <div>
-        <button type="button" class="button filled" onClick={() => onCode(text)}>
-          Continue
+        <button type="button" class="button filled" disabled={isLooking} onClick={() => void look()}>
+          {isLooking ? "Reading…" : error === undefined ? "Continue" : "Retry"}
         </button>
       </div>
     </div>
   );
+}
+
+interface PasteProps {
+  readonly isShown: boolean;
+  readonly begins: string;
+  readonly onInput: (text: string) => void;
+  readonly onCode: (code: string) => void;
+}
+
+const PASTED_PATH = "component.mjs";
+
+export function pastedCode(text: string): CodeParams {
+  return { component_code: text, component_path: PASTED_PATH };
 }

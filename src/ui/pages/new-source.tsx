@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { CodeParams } from "../../api/components.ts";
@@ -8,17 +9,19 @@ import { useMayChange } from "../app-context.ts";
 import { Agreement } from "../parts/dialogs/agreement.tsx";
 import { Described } from "../parts/text/described.tsx";
 import { Empty } from "../parts/problem.tsx";
-import { ChooseCode } from "./choose-code.tsx";
+import { ChooseCode, EXAMPLE, pastedCode } from "./choose-code.tsx";
 import { DeployForm } from "./deploy-form.tsx";
 
 /** `/sources/new`, and `/sources?action=create` with `key=…` or `url=…`. */
 export function NewSourcePage() {
+  useTitle("New source");
   const mayChange = useMayChange();
   const [key, setKey] = useQuery("key");
   const [url, setUrl] = useQuery("url");
   const [by] = useQuery("by");
   // Restores pasted code after a sign-in at a provider.
   const [text, setText] = useState(() => (by === "code" ? readDraft()?.code.component_code : undefined));
+  const [pasted, setPasted] = useState(text ?? EXAMPLE);
   // Any site can link here, so the user confirms a URL before it is fetched.
   const [agreed, setAgreed] = useState<string>();
   if (!mayChange) return <Empty title="This key is read-only: it cannot deploy" />;
@@ -44,6 +47,8 @@ export function NewSourcePage() {
             setAgreed(given);
             setUrl(given);
           }}
+          pasted={pasted}
+          onInput={setPasted}
           onCode={setText}
         />
       ) : (
@@ -69,7 +74,7 @@ function AgreedCode({ code, onBack }: { code: CodeParams; onBack: () => void }) 
 }
 
 function codeOf({ text, key, url }: { text: string | undefined; key: string; url: string }): CodeParams | undefined {
-  if (text !== undefined) return { component_code: text, component_path: "component.mjs" };
+  if (text !== undefined) return pastedCode(text);
   if (key !== "") return { key };
   return url === "" ? undefined : { component_url: url };
 }

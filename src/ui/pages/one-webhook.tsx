@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
+import { useTitle } from "../browser/title.ts";
 import { useGo } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Deliveries } from "../parts/deliveries.tsx";
 import { ConfirmByName } from "../parts/dialogs/dialog.tsx";
 import { Select } from "../parts/fields.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Missing } from "../parts/problem.tsx";
 import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { Health, Secret } from "../parts/webhook-parts.tsx";
@@ -20,11 +21,12 @@ const LOOK_EVERY_MS = 2000;
 export function OneWebhook({ id }: { id: string }) {
   const client = useClient();
   const { value: webhook, error, reload } = useLoaded(id, () => client.webhooks.get(id), LOOK_EVERY_MS);
+  useTitle(webhook?.name ?? webhook?.url, "Webhooks");
   if (webhook === undefined)
     return (
       <div class="content">
         <Link href="/webhooks">← Webhooks</Link>
-        {error === undefined ? <Waiting /> : <Problem error={error} onRetry={reload} />}
+        {error === undefined ? <Waiting /> : <Missing error={error} what="webhook" list="webhooks" onRetry={reload} />}
       </div>
     );
   const { inactive_reason: reason } = webhook;
@@ -91,7 +93,11 @@ function Verbs({ webhook, reload }: { webhook: Webhook; reload: () => void }) {
           name={webhook.name ?? id}
           verb="Delete"
           onClose={() => setOpen(undefined)}
-          onConfirm={() => void telling(async () => (await client.webhooks.delete(id), go("/webhooks")), `Deleted ${url}`)}
+          onConfirm={async () => {
+            await client.webhooks.delete(id);
+            tell(`Deleted ${url}`);
+            go("/webhooks");
+          }}
         >
           Its subscriptions and deliveries will be deleted too.
         </ConfirmByName>

@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { outcomeWord } from "../../domain/run/invocation.ts";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
@@ -30,6 +31,7 @@ interface Planned {
 }
 
 export function SchedulePage() {
+  useTitle("Schedule");
   const client = useClient();
   const [query, setQuery] = useQuery("q");
   const { value: sources, error, reload } = useLoaded("sources", () => everyPage(client.sources.list), LOOK_EVERY_MS);

@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { useMemo } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
@@ -34,6 +35,7 @@ type Activity = Awaited<ReturnType<ReturnType<typeof useClient>["sources"]["acti
 
 /** `/sources?action=create…` is the hosted platform's link to deploy. */
 export function SourcesPage() {
+  useTitle("Sources");
   const [action] = useQuery("action");
   return action === "create" ? <NewSourcePage /> : <SourceList />;
 }

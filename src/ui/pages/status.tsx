@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { useClient } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -13,6 +14,7 @@ import { plural } from "../text-of.ts";
 const LOOK_EVERY_MS = 2000;
 
 export function StatusPage() {
+  useTitle("Status");
   const client = useClient();
   const { value: status, error, reload } = useLoaded("status", () => client.server.status(), LOOK_EVERY_MS);
   if (status === undefined) return <div class="content">{error === undefined ? <Waiting /> : <Problem error={error} onRetry={reload} />}</div>;

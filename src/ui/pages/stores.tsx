@@ -1,11 +1,12 @@
+import { useTitle } from "../browser/title.ts";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { useGo } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { ConfirmByName, Dialog } from "../parts/dialogs/dialog.tsx";
 import { KeyValues } from "../parts/key-values.tsx";
-import { Empty, Problem } from "../parts/problem.tsx";
-import { telling } from "../parts/dialogs/toast.tsx";
+import { Empty, Missing, Problem } from "../parts/problem.tsx";
+import { tell } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { absoluteTime, plural } from "../text-of.ts";
 import { useLoaded } from "../use-loaded.ts";
@@ -13,6 +14,7 @@ import { useLoaded } from "../use-loaded.ts";
 const LOOK_EVERY_MS = 3000;
 
 export function StoresPage({ name }: { name: string }) {
+  useTitle(name, "Data stores");
   return name === "" ? <StoreList /> : <OneStore name={decoded(name)} />;
 }
 
@@ -86,6 +88,9 @@ function NewStore({ onClose }: { onClose: () => void }) {
         </div>
         {error !== undefined && <Problem error={error} />}
         <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
           <button type="submit" class="button filled">
             Create
           </button>
@@ -102,11 +107,11 @@ function OneStore({ name }: { name: string }) {
   const [isDeleting, setDeleting] = useState(false);
   const { value, error, reload } = useLoaded(`store ${name}`, () => client.dataStores.values(name), LOOK_EVERY_MS);
   const { value: expiries = {} } = useLoaded(`expiries ${name}`, () => client.dataStores.expiries(name), LOOK_EVERY_MS);
-  const remove = (): Promise<void> =>
-    telling(async () => {
-      await client.dataStores.delete(name, {});
-      go("/stores");
-    }, `Deleted ${name}`);
+  const remove = async (): Promise<void> => {
+    await client.dataStores.delete(name, {});
+    tell(`Deleted ${name}`);
+    go("/stores");
+  };
   return (
     <div class="content">
       <p>
@@ -120,7 +125,7 @@ function OneStore({ name }: { name: string }) {
           </button>
         )}
       </div>
-      {error !== undefined && value === undefined && <Problem error={error} onRetry={reload} />}
+      {error !== undefined && value === undefined && <Missing error={error} what="data store" list="stores" onRetry={reload} />}
       {value === undefined && error === undefined && <Waiting />}
       {value !== undefined && (
         <KeyValues
@@ -139,7 +144,7 @@ function OneStore({ name }: { name: string }) {
         />
       )}
       {isDeleting && (
-        <ConfirmByName title={`Delete ${name}?`} name={name} verb="Delete" onClose={() => setDeleting(false)} onConfirm={() => void remove()}>
+        <ConfirmByName title={`Delete ${name}?`} name={name} verb="Delete" onClose={() => setDeleting(false)} onConfirm={remove}>
           All its values will be deleted.
         </ConfirmByName>
       )}

@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
@@ -28,6 +29,7 @@ export function WebhooksPage({ id }: { id: string }) {
 }
 
 function WebhookList() {
+  useTitle("Webhooks");
   const client = useClient();
   const mayChange = useMayChange();
   const [isNew, setNew] = useQuery("new");

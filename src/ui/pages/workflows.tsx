@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
 import { useClient } from "../app-context.ts";
@@ -22,6 +23,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function WorkflowsPage() {
+  useTitle("Workflows");
   const client = useClient();
   const { value: workflows, error, reload } = useLoaded("workflows", () => everyPage(client.workflows.list), LOOK_EVERY_MS);
   return (

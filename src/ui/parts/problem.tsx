@@ -1,4 +1,6 @@
+import { Link } from "wouter-preact";
 import { PdError, messageOf } from "../../domain/errors.ts";
+import { pageFix } from "./page-fix.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
@@ -8,10 +10,13 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
     known === undefined ? "" : `code: ${known.code}`,
     known?.details === undefined ? "" : JSON.stringify(known.details, null, 2),
   ];
+  const [first = "", ...rest] = messageOf(error).trimEnd().split("\n");
+  const fix = known === undefined ? undefined : pageFix(known);
   return (
     <div class="note bad" role="alert">
-      <strong class="cut-never">{messageOf(error)}</strong>
-      {known !== undefined && <p>{known.fix}</p>}
+      <strong class="cut-never">{first}</strong>
+      {rest.length > 0 && <pre class="problem-lines">{rest.join("\n")}</pre>}
+      {fix !== undefined && <p>{fix}</p>}
       <p class="row wrap">
         {known !== undefined && <code>{known.code}</code>}
         <CopyButton text={report.filter((part) => part !== "").join("\n")} label="Copy for a report" />
@@ -22,6 +27,19 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
         )}
       </p>
     </div>
+  );
+}
+
+/** Of a thing that was deleted, or never was. */
+export function Missing({ error, what, list, onRetry }: { error: unknown; what: string; list: string; onRetry: () => void }) {
+  if (!(error instanceof PdError && error.status === 404)) return <Problem error={error} onRetry={onRetry} />;
+  return (
+    <Empty title={`There is no such ${what}`}>
+      <p>It was deleted, or the link is of another server.</p>
+      <Link class="button" href={`/${list}`}>
+        All {list}
+      </Link>
+    </Empty>
   );
 }
 

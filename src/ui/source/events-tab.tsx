@@ -172,11 +172,11 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
   const client = useClient();
   const mayChange = useMayChange();
   const [isDeleting, setDeleting] = useState(false);
-  const remove = (range: { start_id?: string; end_id?: string }, isGone: (other: EventSummary) => boolean): Promise<void> =>
-    telling(async () => {
-      await client.events.delete(source.id, { ...range, ...(channel === "" ? {} : { event_name: channel }) });
-      onDeleted(isGone);
-    }, "Deleted");
+  const remove = async (range: { start_id?: string; end_id?: string }, isGone: (other: EventSummary) => boolean): Promise<void> => {
+    await client.events.delete(source.id, { ...range, ...(channel === "" ? {} : { event_name: channel }) });
+    onDeleted(isGone);
+    tell("Deleted");
+  };
   const emitAgain = (): Promise<void> => telling(() => client.events.emit(source.id, event.id), "Emitted again as a new event");
   const save = (): void => {
     const link = document.createElement("a");
@@ -203,7 +203,11 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
             <button type="button" class="button plain" onClick={() => void emitAgain()}>
               Emit again
             </button>
-            <button type="button" class="button plain" onClick={() => void remove({ start_id: event.id, end_id: event.id }, ({ id }) => id === event.id)}>
+            <button
+              type="button"
+              class="button plain"
+              onClick={() => void telling(() => remove({ start_id: event.id, end_id: event.id }, ({ id }) => id === event.id))}
+            >
               Delete
             </button>
             <button type="button" class="button plain" onClick={() => setDeleting(true)}>
@@ -217,11 +221,11 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
           last={event.id}
           channel={channel}
           onClose={() => setDeleting(false)}
-          onDelete={(from, to) => {
-            setDeleting(false);
+          onDelete={async (from, to) => {
             const isGone = ({ id, metadata }: EventSummary): boolean =>
               numberOf(id) >= (from === "" ? 0 : numberOf(from)) && numberOf(id) <= numberOf(to) && (channel === "" || metadata.name === channel);
-            void remove({ end_id: to, ...(from === "" ? {} : { start_id: from }) }, isGone);
+            await remove({ end_id: to, ...(from === "" ? {} : { start_id: from }) }, isGone);
+            setDeleting(false);
           }}
         />
       )}
@@ -233,12 +237,13 @@ interface DeleteRangeProps {
   readonly last: string;
   readonly channel: string;
   readonly onClose: () => void;
-  readonly onDelete: (from: string, to: string) => void;
+  readonly onDelete: (from: string, to: string) => Promise<void>;
 }
 
 function DeleteRange({ last, channel, onClose, onDelete }: DeleteRangeProps) {
   const [from, setFrom] = useState("");
   const [to, setTo] = useState(last);
+  const [error, setError] = useState<unknown>();
   const bounds = [
     { label: "From the event (default: the oldest)", value: from, set: setFrom, isRequired: false },
     { label: "To the event", value: to, set: setTo, isRequired: true },
@@ -249,7 +254,8 @@ function DeleteRange({ last, channel, onClose, onDelete }: DeleteRangeProps) {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          onDelete(from, to);
+          setError(undefined);
+          onDelete(from, to).catch(setError);
         }}
       >
         <p>Includes both ends{channel === "" ? "" : `; only events of ${channel}`}. This cannot be undone.</p>
@@ -266,6 +272,7 @@ function DeleteRange({ last, channel, onClose, onDelete }: DeleteRangeProps) {
             />
           </label>
         ))}
+        {error !== undefined && <Problem error={error} />}
         <div class="row end">
           <button type="button" class="button" onClick={onClose}>
             Cancel

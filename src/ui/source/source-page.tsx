@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { useGo } from "../browser/address.ts";
@@ -5,7 +6,7 @@ import { useClient, useMayChange } from "../app-context.ts";
 import { ConfirmByName } from "../parts/dialogs/dialog.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Menu } from "../parts/dialogs/menu.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Empty, Missing } from "../parts/problem.tsx";
 import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { SourceState, TriggerOf } from "../parts/source-parts.tsx";
@@ -39,6 +40,7 @@ const TABS = [
 export function SourcePage({ id, tab }: { id: string; tab: string }) {
   const client = useClient();
   const { value: source, error, reload } = useLoaded(id, () => client.sources.get(id), LOOK_EVERY_MS);
+  useTitle(source?.name, TABS.find(({ name }) => name === tab)?.label);
   const tabs = useRef<HTMLElement>(null);
   // On narrow screens, the current tab stays visible.
   useEffect(() => tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [tab, source === undefined]);
@@ -46,10 +48,10 @@ export function SourcePage({ id, tab }: { id: string; tab: string }) {
     return (
       <div class="content">
         <Link href="/sources">← Sources</Link>
-        {error === undefined ? <Waiting /> : <Problem error={error} onRetry={reload} />}
+        {error === undefined ? <Waiting /> : <Missing error={error} what="source" list="sources" onRetry={reload} />}
       </div>
     );
-  const { content: Content } = TABS.find(({ name }) => name === tab) ?? TABS[0];
+  const { content: Content } = TABS.find(({ name }) => name === tab) ?? { content: undefined };
   return (
     <div class="content">
       <Head source={source} reload={reload} />
@@ -65,7 +67,7 @@ export function SourcePage({ id, tab }: { id: string; tab: string }) {
           </Link>
         ))}
       </nav>
-      <Content source={source} reload={reload} />
+      {Content === undefined ? <Empty title={`This source has no part "${tab}"`} /> : <Content source={source} reload={reload} />}
     </div>
   );
 }
@@ -110,11 +112,11 @@ function Verbs({ source, reload }: TabProps) {
       reload();
       tell(`${slug} is ${next ? "active" : "inactive"}`, () => void setActive(!next));
     });
-  const remove = (): Promise<void> =>
-    telling(async () => {
-      await client.sources.delete(id, {});
-      go("/sources");
-    }, `Deleted ${slug}`);
+  const remove = async (): Promise<void> => {
+    await client.sources.delete(id, {});
+    tell(`Deleted ${slug}`);
+    go("/sources");
+  };
   return (
     <>
       <button type="button" class="button filled" data-key="r" onClick={() => setOpen("run")}>
@@ -130,7 +132,7 @@ function Verbs({ source, reload }: TabProps) {
       </Menu>
       {open === "run" && <RunDialog source={source} onClose={() => setOpen(undefined)} />}
       {open === "delete" && (
-        <ConfirmByName title={`Delete ${source.name}?`} name={slug} verb="Delete" onConfirm={() => void remove()} onClose={() => setOpen(undefined)}>
+        <ConfirmByName title={`Delete ${source.name}?`} name={slug} verb="Delete" onConfirm={remove} onClose={() => setOpen(undefined)}>
           Its deactivate hook runs. Then it is deleted with its events, runs, state and versions.
         </ConfirmByName>
       )}

@@ -1,9 +1,10 @@
+import { useState } from "preact/hooks";
 import { differencesOf, sumOfRehearsed } from "../../client/run-difference.ts";
 import { useClient } from "../app-context.ts";
 import { Dialog } from "../parts/dialogs/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { tell, telling } from "../parts/dialogs/toast.tsx";
+import { tell } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { plural } from "../text-of.ts";
 import type { RehearsedRun, Workflow } from "../types.ts";
@@ -14,12 +15,17 @@ import { RUN_TONES } from "./step-texts.ts";
 export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
   const client = useClient();
   const { value: rehearsed, error } = useLoaded(`retry ${workflow.id} ${workflow.version}`, () => client.workflows.rehearse(workflow.id, { states: "failed" }));
-  const go = (): Promise<void> =>
-    telling(async () => {
+  const [refusal, setRefusal] = useState<unknown>();
+  const go = async (): Promise<void> => {
+    setRefusal(undefined);
+    try {
       const begun = await client.workflows.rerunAll(workflow.id, { states: "failed" });
       tell(`Retrying ${plural(begun.length, "run")}`);
       onClose();
-    });
+    } catch (thrown) {
+      setRefusal(thrown);
+    }
+  };
   return (
     <Dialog title="Retry failed runs" onClose={onClose}>
       <p class="muted">
@@ -32,6 +38,7 @@ export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose
       {rehearsed?.map((one) => (
         <Tried key={one.run.id} tried={one} />
       ))}
+      {refusal !== undefined && <Problem error={refusal} />}
       <div class="row end">
         <button type="button" class="button" onClick={onClose}>
           Cancel

@@ -1,3 +1,4 @@
+import { useTitle } from "../browser/title.ts";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { useGo } from "../browser/address.ts";
@@ -5,7 +6,7 @@ import { useClient, useMayChange } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ConfirmByName } from "../parts/dialogs/dialog.tsx";
 import { Menu } from "../parts/dialogs/menu.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Empty, Missing } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -27,14 +28,15 @@ const TABS = [
 export function WorkflowPage({ id, tab }: { id: string; tab: string }) {
   const client = useClient();
   const { value: workflow, error, reload } = useLoaded(id, () => client.workflows.get(id), LOOK_EVERY_MS);
+  useTitle(workflow?.name, TABS.find(({ name }) => name === tab)?.label);
   if (workflow === undefined)
     return (
       <div class="content">
         <Link href="/workflows">← Workflows</Link>
-        {error === undefined ? <Waiting /> : <Problem error={error} onRetry={reload} />}
+        {error === undefined ? <Waiting /> : <Missing error={error} what="workflow" list="workflows" onRetry={reload} />}
       </div>
     );
-  const { content: Content } = TABS.find(({ name }) => name === tab) ?? TABS[0];
+  const { content: Content } = TABS.find(({ name }) => name === tab) ?? { content: undefined };
   return (
     <div class="content">
       <Head workflow={workflow} reload={reload} />
@@ -50,7 +52,7 @@ export function WorkflowPage({ id, tab }: { id: string; tab: string }) {
           </Link>
         ))}
       </nav>
-      <Content workflow={workflow} reload={reload} />
+      {Content === undefined ? <Empty title={`This workflow has no part "${tab}"`} /> : <Content workflow={workflow} reload={reload} />}
     </div>
   );
 }
@@ -98,11 +100,11 @@ function Verbs({ workflow, reload }: WorkflowTabProps) {
       reload();
       tell(`${slug} is ${next ? "active" : "inactive"}`, () => void setActive(!next));
     });
-  const remove = (): Promise<void> =>
-    telling(async () => {
-      await client.workflows.delete(id);
-      go("/workflows");
-    }, `Deleted ${slug}`);
+  const remove = async (): Promise<void> => {
+    await client.workflows.delete(id);
+    tell(`Deleted ${slug}`);
+    go("/workflows");
+  };
   return (
     <>
       <button type="button" class="button filled" data-key="r" onClick={() => void run()}>
@@ -117,7 +119,7 @@ function Verbs({ workflow, reload }: WorkflowTabProps) {
         </button>
       </Menu>
       {isDeleting && (
-        <ConfirmByName title={`Delete ${slug}?`} name={slug} verb="Delete" onClose={() => setDeleting(false)} onConfirm={() => void remove()}>
+        <ConfirmByName title={`Delete ${slug}?`} name={slug} verb="Delete" onClose={() => setDeleting(false)} onConfirm={remove}>
           Its endpoint, runs and events will be deleted too.
         </ConfirmByName>
       )}

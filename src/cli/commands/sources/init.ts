@@ -1,8 +1,8 @@
 import { copyFile, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { slugify } from "../../../domain/source/deployed-component.ts";
 import { PdError } from "../../../domain/errors.ts";
-import { packageFile, packageVersion } from "../../../system/program-files.ts";
+import { packageFile } from "../../../system/program-files.ts";
 import { makeFolder } from "../../../system/home/make-folder.ts";
 import type { CliContext } from "../../context.ts";
 import { printJson, printLine } from "../../reporter.ts";
@@ -60,7 +60,7 @@ async function initTyped(cli: CliContext, { kind, name, slug }: { kind: string; 
   }
   if (kind === "source") await writeLaunch(slug);
   const manifest = join(slug, "package.json");
-  if (!(await isThere(manifest))) await writeFile(manifest, `${JSON.stringify(await projectManifest(slug), null, 2)}\n`);
+  if (!(await isThere(manifest))) await writeFile(manifest, `${JSON.stringify(projectManifest(slug), null, 2)}\n`);
   if (cli.isJson) printJson(cli, { path });
   else
     printLine(
@@ -79,15 +79,14 @@ async function writeLaunch(slug: string): Promise<void> {
   await copyFile(join(packageFile("templates"), "launch.json"), path);
 }
 
-/** Types for editors. The component and its test do not need these packages. */
-async function projectManifest(slug: string): Promise<object> {
-  const version = await packageVersion();
+/** Types for editors, from the program that runs. The component and its test do not need these packages. */
+function projectManifest(slug: string): object {
   return {
     name: slug,
     private: true,
     type: "module",
     scripts: { test: "pd test" },
-    devDependencies: { headwater: `^${version}`, typescript: "^5.9.0", "@types/node": "^20.19.0" },
+    devDependencies: { headwater: `file:${dirname(packageFile("package.json"))}`, typescript: "^5.9.0", "@types/node": "^20.19.0" },
   };
 }
 

@@ -1,4 +1,7 @@
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Problem } from "../problem.tsx";
+
+const LOSES = "Close this, and lose what you typed?";
 
 interface DialogProps {
   readonly title: string;
@@ -10,6 +13,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, class: className = "" }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const isTyped = useRef(false);
   // A layout effect: the next keys go to the dialog.
   useLayoutEffect(() => {
     const before = document.activeElement;
@@ -19,7 +23,16 @@ export function Dialog({ title, onClose, children, class: className = "" }: Dial
     };
   }, []);
   return (
-    <dialog ref={element} class={className} aria-labelledby={id} onClose={onClose} onClick={(event) => event.target === element.current && onClose()}>
+    <dialog
+      ref={element}
+      class={className}
+      aria-labelledby={id}
+      onInput={({ target }) => (isTyped.current = !(target instanceof HTMLInputElement && target.type === "search"))}
+      // Escape. What was typed is not lost by it without a question.
+      onCancel={(event) => isTyped.current && !confirm(LOSES) && event.preventDefault()}
+      onClose={onClose}
+      onClick={(event) => event.target === element.current && !isTyped.current && onClose()}
+    >
       <div class="stack">
         <h1 id={id} class={className === "palette" ? "visually-hidden" : ""}>
           {title}
@@ -36,20 +49,33 @@ interface ConfirmProps {
   readonly name: string;
   readonly verb: string;
   readonly children: preact.ComponentChildren;
-  readonly onConfirm: () => void;
+  /** Closes the dialog, or leaves the page. What it throws is shown. */
+  readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }
 
 export function ConfirmByName({ title, name, verb, children, onConfirm, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("");
+  const [error, setError] = useState<unknown>();
+  const [isUnderWay, setUnderWay] = useState(false);
   const id = useId();
+  const act = async (): Promise<void> => {
+    setUnderWay(true);
+    setError(undefined);
+    try {
+      await onConfirm();
+    } catch (thrown) {
+      setError(thrown);
+    }
+    setUnderWay(false);
+  };
   return (
     <Dialog title={title} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (typed === name) onConfirm();
+          if (typed === name && !isUnderWay) void act();
         }}
       >
         <div>{children}</div>
@@ -59,11 +85,12 @@ export function ConfirmByName({ title, name, verb, children, onConfirm, onClose 
           </label>
           <input id={id} class="input" autocomplete="off" spellcheck={false} value={typed} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
         </div>
+        {error !== undefined && <Problem error={error} />}
         <div class="row end">
           <button type="button" class="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="button danger" disabled={typed !== name}>
+          <button type="submit" class="button danger" disabled={typed !== name || isUnderWay}>
             {verb}
           </button>
         </div>

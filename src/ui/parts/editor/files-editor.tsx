@@ -1,8 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { PdError } from "../../../domain/errors.ts";
 import { useMayChange } from "../../app-context.ts";
 import { useUnsaved } from "../../browser/unsaved.ts";
-import type { CodeProblem } from "./editor-props.ts";
+import { problemIn } from "./code-problem.ts";
 import { LazyEditor } from "./lazy-editor.tsx";
 import { Problem } from "../problem.tsx";
 
@@ -100,15 +99,4 @@ export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBas
       </p>
     </div>
   );
-}
-
-function problemIn(path: string, error: unknown): CodeProblem | undefined {
-  if (!(error instanceof PdError)) return undefined;
-  const stack = typeof error.details?.["stack"] === "string" ? error.details["stack"] : "";
-  const place = [...`${error.message}\n${stack}`.matchAll(/([\w./-]+):(\d+)(?::(\d+))?/g)].find(
-    ([, file = ""]) => file === path || file.endsWith(`/${path}`) || path.endsWith(file),
-  );
-  if (place === undefined) return undefined;
-  const [, , line, column] = place;
-  return { line: Number(line), column: Number(column ?? 0), message: error.message };
 }
