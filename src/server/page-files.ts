@@ -12,6 +12,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const SECTIONS = ["sources", "workflows", "webhooks", "accounts", "actions", "stores", "schedule", "status", "components"];
 
+const OF_PROGRAMS = /^\/(v1|sse|metrics|mcp)(\/|$)/;
+
 /** Only this server's files run, no site may frame the page, and its address is no referrer. */
 const HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
@@ -32,6 +34,14 @@ export function mountPage(app: Hono, folder: string): void {
   }
   // Looked up in the folder's list, so the name cannot lead elsewhere.
   app.get("/assets/:name", (context) => answer(context, join(folder, "assets"), context.req.param("name")));
+}
+
+/** The page tells a browser that there is nothing at this address. Undefined for a program. */
+export async function pageForBrowser(context: Context, folder: string): Promise<Response | undefined> {
+  const { req } = context;
+  if (req.method !== "GET" || OF_PROGRAMS.test(req.path) || isStream(context) || !(req.header("accept") ?? "").includes("text/html")) return undefined;
+  const { body, headers } = await answer(context, folder, "index.html");
+  return new Response(body, { status: 404, headers });
 }
 
 function isStream({ req }: Context): boolean {

@@ -1,17 +1,21 @@
 import { useState } from "preact/hooks";
-import { everyPage } from "../client/client.ts";
+import { type Client, everyPage } from "../client/client.ts";
 import { useGo } from "./browser/address.ts";
 import { agreeTo } from "./agreed.ts";
-import { useClient } from "./app-context.ts";
+import { useClient, useMayChange } from "./app-context.ts";
 import { Dialog } from "./parts/dialogs/dialog.tsx";
+import { telling } from "./parts/dialogs/toast.tsx";
 import { SECTIONS } from "./sections.ts";
+import type { Source, Workflow } from "./types.ts";
 import { useLoaded } from "./use-loaded.ts";
 
 interface Entry {
   readonly label: string;
   readonly hint: string;
+  /** Where it leads, after `run`. */
   readonly to: string;
   readonly action?: string;
+  readonly run?: (client: Client) => Promise<unknown>;
 }
 
 const MOST = 50;
@@ -22,12 +26,31 @@ const VERBS: readonly Entry[] = [
   { label: "Deploy a new source", hint: "command", to: "/sources/new" },
   { label: "Connect an account", hint: "command", to: "/accounts?new=1" },
   { label: "Create a webhook", hint: "command", to: "/webhooks?new=1" },
+  { label: "Create a data store", hint: "command", to: "/stores?new=1" },
   { label: "Run an action", hint: "command", to: "/actions" },
 ];
+
+function verbsOf({ id, name, active }: Source): readonly Entry[] {
+  const page = `/sources/${id}`;
+  return [
+    { label: `Run ${name}`, hint: "command", to: `${page}/runs`, run: (client) => client.sources.run(id) },
+    {
+      label: `${active ? "Deactivate" : "Activate"} ${name}`,
+      hint: "command",
+      to: page,
+      run: (client) => client.sources.update(id, { active: !active }),
+    },
+  ];
+}
+
+function verbsOfWorkflow({ id, name }: Workflow): readonly Entry[] {
+  return [{ label: `Run ${name}`, hint: "command", to: `/workflows/${id}/runs`, run: (client) => client.workflows.start(id) }];
+}
 
 export function Palette({ onClose }: { onClose: () => void }) {
   const client = useClient();
   const go = useGo();
+  const mayChange = useMayChange();
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const { value: sources = [] } = useLoaded("palette", () => everyPage(client.sources.list));
@@ -40,7 +63,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     ...sources.map(({ id, name, name_slug: slug }) => ({ label: name, hint: slug, to: `/sources/${id}` })),
     ...workflows.map(({ id, name, name_slug: slug }) => ({ label: name, hint: slug, to: `/workflows/${id}` })),
     ...SECTIONS.map(({ name, path }) => ({ label: name, hint: "page", to: path })),
-    ...VERBS,
+    ...(mayChange ? [...VERBS, ...sources.flatMap(verbsOf), ...workflows.flatMap(verbsOfWorkflow)] : []),
   ];
   const words = query.toLowerCase().split(/\s+/);
   const named = all.filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word))).slice(0, MOST);
@@ -53,7 +76,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
     if (entry === undefined) return;
     onClose();
     if (entry.action !== undefined) agreeTo(entry.action);
-    go(entry.to);
+    void telling(async () => {
+      await entry.run?.(client);
+      go(entry.to);
+    });
   };
   return (
     <Dialog title="Search and commands" class="palette" onClose={onClose}>

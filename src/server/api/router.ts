@@ -9,7 +9,7 @@ import { accountRoutes, checkWorkspace } from "./accounts/account.ts";
 import { ActionDebuggers } from "./sources/debug-targets.ts";
 import { clusterRoutes } from "./server/cluster.ts";
 import { appRoutes } from "./accounts/apps.ts";
-import { mountPage } from "../page-files.ts";
+import { mountPage, pageForBrowser } from "../page-files.ts";
 import { type BackupSettings, mountBackup } from "./server/backup.ts";
 import { componentRoutes } from "./sources/components.ts";
 import type { ServerFacts } from "./server/facts.ts";
@@ -87,6 +87,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   app.get("/v1/openapi.json", (context) => context.json(document()));
   app.get("/v1/reference", (context) => context.html(reference()));
   for (const declared of routes) if (declared.isOpen) mount(app, engine, declared);
+  app.use(async (context, next) => (await pageForBrowser(context, settings.pageFolder)) ?? next());
   app.use(async (context, next) => {
     noteCaller(context, await callerBy(engine, settings.apiKey, context));
     await next();

@@ -1,7 +1,7 @@
 import { useTitle } from "../browser/title.ts";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { useGo } from "../browser/address.ts";
+import { useGo, useQuery } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { ConfirmByName, Dialog } from "../parts/dialogs/dialog.tsx";
 import { KeyValues } from "../parts/key-values.tsx";
@@ -30,14 +30,14 @@ function decoded(name: string): string {
 function StoreList() {
   const client = useClient();
   const mayChange = useMayChange();
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useQuery("new");
   const { value, error, reload } = useLoaded("stores", () => client.dataStores.list(), LOOK_EVERY_MS);
   return (
     <div class="content">
       <div class="row wrap">
         <h1 class="grow">Data stores</h1>
         {mayChange && (
-          <button type="button" class="button filled" data-key="n" onClick={() => setNew(true)}>
+          <button type="button" class="button filled" data-key="n" onClick={() => setNew("1")}>
             New data store
           </button>
         )}
@@ -63,7 +63,7 @@ function StoreList() {
           ))}
         </ul>
       )}
-      {isNew && <NewStore onClose={() => setNew(false)} />}
+      {isNew !== "" && <NewStore onClose={() => setNew("")} />}
     </div>
   );
 }

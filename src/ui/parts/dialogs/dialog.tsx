@@ -27,7 +27,8 @@ export function Dialog({ title, onClose, children, class: className = "" }: Dial
       ref={element}
       class={className}
       aria-labelledby={id}
-      onInput={({ target }) => (isTyped.current = !(target instanceof HTMLInputElement && target.type === "search"))}
+      // A search is no loss.
+      onInput={({ target }) => (isTyped.current = className !== "palette" && !(target instanceof HTMLInputElement && target.type === "search"))}
       // Escape. What was typed is not lost by it without a question.
       onCancel={(event) => isTyped.current && !confirm(LOSES) && event.preventDefault()}
       onClose={onClose}

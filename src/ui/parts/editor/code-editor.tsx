@@ -58,6 +58,7 @@ export function CodeEditor({ text, path, isReadOnly, problem, onChange, onSave, 
           EditorState.readOnly.of(isReadOnly),
           EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           EditorView.updateListener.of((update) => update.docChanged && latest.current.onChange(update.state.doc.toString())),
+          EditorView.domEventHandlers({ beforeinput: typeOverSelection }),
           theme,
         ],
       }),
@@ -74,6 +75,16 @@ export function CodeEditor({ text, path, isReadOnly, problem, onChange, onSave, 
     if (first !== undefined) editor.dispatch({ effects: EditorView.scrollIntoView(first.from, { y: "center" }) });
   }, [problem, text]);
   return <div ref={host} class="editor" style={{ height: "100%" }} />;
+}
+
+/** The browser would keep the look of the replaced text in a style attribute, which the content security policy forbids. */
+function typeOverSelection(event: InputEvent, view: EditorView): boolean {
+  const { data, inputType } = event;
+  if (data === null || inputType !== "insertText" || view.composing || view.state.readOnly || view.state.selection.ranges.every(({ empty }) => empty))
+    return false;
+  event.preventDefault();
+  view.dispatch(view.state.replaceSelection(data), { userEvent: "input.type", scrollIntoView: true });
+  return true;
 }
 
 function diagnosticOf({ line, column, message }: CodeProblem, { state: { doc } }: EditorView): Diagnostic {
