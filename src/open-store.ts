@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Settings } from "./config.ts";
-import { driverName } from "./database/database.ts";
+import { driverFallback, driverName } from "./database/database.ts";
 import { PdError, codeOf } from "./domain/errors.ts";
 import type { Log } from "./ports/log.ts";
 import type { StoreFacts } from "./ports/store-facts.ts";
@@ -62,6 +62,8 @@ async function openSqlite({ home, log, signal }: StoreOpening): Promise<OpenedSt
     onRevision: migrating(log),
     identity: newIdentity(),
   });
+  const fallback = driverFallback();
+  if (fallback !== undefined) log.info(fallback);
   const facts: StoreFacts = {
     name: driverName(),
     size: async () => (await Promise.all(FILES.map((name) => sizeOf(join(home, name))))).reduce((sum, size) => sum + size, 0),

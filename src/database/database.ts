@@ -16,7 +16,14 @@ const ANOTHER_NODE = "Use Node 22.13 or later, which includes SQLite; or run npm
 /** Threads read here which driver their process uses. Two copies of SQLite in one process release each other's locks. */
 const CHOSEN = "headwater: driver of the database";
 
-let chosen: { readonly name: DriverName; readonly open: Driver } | undefined;
+interface Chosen {
+  readonly name: DriverName;
+  readonly open: Driver;
+  /** Drivers before it, and why they did not work. */
+  readonly failures: readonly string[];
+}
+
+let chosen: Chosen | undefined;
 
 /** Creates a missing file. Throws PD_DATABASE_UNUSABLE when no driver works on this Node. */
 export function openDatabase(path: string, options: OpenOptions): Database {
@@ -28,7 +35,15 @@ export function driverName(): DriverName {
   return chosenDriver().name;
 }
 
-function chosenDriver(): { readonly name: DriverName; readonly open: Driver } {
+/** Why the usual driver is not used. Undefined when it is, or when PD_SQLITE chose. */
+export function driverFallback(): string | undefined {
+  const { name, failures } = chosenDriver();
+  return failures.length === 0
+    ? undefined
+    : `SQLite is ${name} of Node ${process.versions.node}, because better-sqlite3 does not load here (${failures.join("; ")})`;
+}
+
+function chosenDriver(): Chosen {
   if (chosen === undefined) {
     const ofProcess = getEnvironmentData(CHOSEN);
     chosen = choose(typeof ofProcess === "string" ? ofProcess : process.env["PD_SQLITE"]);
@@ -38,7 +53,7 @@ function chosenDriver(): { readonly name: DriverName; readonly open: Driver } {
 }
 
 /** The first that works. Node has `node:sqlite` since 22.13. */
-function choose(wanted: string | undefined): { name: DriverName; open: Driver } {
+function choose(wanted: string | undefined): Chosen {
   const known = DRIVERS.map(([name]): string => name);
   if (wanted !== undefined && wanted !== "" && !known.includes(wanted))
     throw new PdError("PD_BAD_INPUT", `Cannot use PD_SQLITE=${JSON.stringify(wanted)}: unknown driver`, {
@@ -48,7 +63,7 @@ function choose(wanted: string | undefined): { name: DriverName; open: Driver } 
   for (const [name, open] of DRIVERS.filter(([driver]) => wanted === undefined || wanted === "" || driver === wanted)) {
     try {
       open(":memory:", { timeoutMs: 0 }).close();
-      return { name, open };
+      return { name, open, failures };
     } catch (error) {
       if (error instanceof PdError) throw error;
       failures.push(`${name}: ${messageOf(error).split("\n")[0]}`);

@@ -47,8 +47,10 @@ describe("the server on the page", () => {
     const server = await TestServer.inMemory();
     const code = (timer: string): string =>
       `export default { name: "Ticks", version: "1", props: { timer: { type: "$.interface.timer", static: ${timer} } }, run() { this.$emit(1, { delivery_ts: Date.now() + 3_600_000 }); } };`;
-    const later = await server.client.sources.deploy({ component_code: code('{ cron: "0 9 * * 1" }'), name: "Later" });
+    const later = await server.client.sources.deploy({ component_code: code('{ cron: "0 9 29 2 *" }'), name: "Later" });
     await server.client.sources.deploy({ component_code: code("{ intervalSeconds: 3600 }"), name: "Sooner" });
+    const head = "triggers:\n- schedule: { cron: '0 9 * * 1', timezone: Europe/Berlin }\n";
+    await deployWorkflow(server, workflowOf({ say: codeStep("return 1;") }, { head, name: "Weekly" }));
     await server.client.sources.run(later.id);
     const page = await openPage(server, "/status");
     await page.getByText("only Node's permission model restricts them").waitFor();
@@ -58,8 +60,10 @@ describe("the server on the page", () => {
       .getByText("10,000 per source, 30 days")
       .waitFor();
     await page.getByRole("link", { name: "Schedule" }).click();
-    await page.getByText("every 3600 s").waitFor();
-    expect((await page.locator("tbody tr").allTextContents()).map((text) => /Sooner|Later/.exec(text)?.[0])).toEqual(["Sooner", "Later"]);
+    await page.getByText("every hour").waitFor();
+    await page.getByText("Mondays at 09:00, Europe/Berlin").waitFor();
+    const rows = (await page.locator("tbody tr").allTextContents()).flatMap((text) => /Sooner|Later/.exec(text)?.[0] ?? []);
+    expect(rows).toEqual(["Sooner", "Later"]);
     await page.getByRole("link", { name: /Later/ }).click();
     await page.getByText(/^Next: /).waitFor();
   });

@@ -2,6 +2,7 @@ import { type DaysRule, daysRule, openCron } from "./cron.ts";
 import { cronProblem } from "./cron-problem.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import { isRecord } from "../text/json.ts";
+import { intervalWords } from "./schedule-words.ts";
 
 /** For instants that passed while the server was down or the last run was active. */
 export type CatchUp = "latest" | "skip" | "all";
@@ -141,13 +142,6 @@ export function scheduleInput(schedule: Schedule): { intervalSeconds?: number; c
   return schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
 }
 
-const UNITS = [
-  { name: "day", seconds: 86_400 },
-  { name: "hour", seconds: 3600 },
-  { name: "minute", seconds: 60 },
-  { name: "second", seconds: 1 },
-] as const;
-
 const DAYS: Readonly<Record<DaysRule, string>> = {
   both: ", on days that match both the day of the month and the weekday",
   either: ", on days that match the day of the month or the weekday",
@@ -158,9 +152,5 @@ export function describeSchedule(schedule: Schedule): string {
     const rule = daysRule(schedule.expression);
     return `cron ${schedule.expression} (${schedule.timezone})${rule === undefined ? "" : DAYS[rule]}`;
   }
-  const { seconds } = schedule;
-  const unit = UNITS.find((one) => seconds % one.seconds === 0);
-  if (unit === undefined) return `every ${seconds} seconds`;
-  const count = seconds / unit.seconds;
-  return count === 1 ? `every ${unit.name}` : `every ${count} ${unit.name}s`;
+  return intervalWords(schedule.seconds);
 }

@@ -1,7 +1,8 @@
 import { useTitle } from "../browser/title.ts";
 import { outcomeWord } from "../../domain/run/invocation.ts";
 import { Link } from "wouter-preact";
-import { everyPage } from "../../client/client.ts";
+import { type Client, everyPage } from "../../client/client.ts";
+import { scheduleWords } from "../../domain/timer/schedule-words.ts";
 import { useQuery } from "../browser/address.ts";
 import { useClient } from "../app-context.ts";
 import { SearchField } from "../parts/fields.tsx";
@@ -10,34 +11,40 @@ import { StateMark } from "../parts/state-mark.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Ago, At, Until } from "../parts/text/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import type { Source } from "../types.ts";
+import { timerOf, triggerText } from "../workflow/step-texts.ts";
 import { useLoaded } from "../use-loaded.ts";
 
 const LOOK_EVERY_MS = 3000;
 const MOST_SHOWN = 200;
 const COLUMNS: readonly Column[] = [
   { title: "Next" },
-  { title: "Source" },
+  { title: "Source or workflow" },
   { title: "Schedule" },
   { title: "Missed instants", hide: "narrow" },
   { title: "Last call", hide: "narrow" },
 ];
 
-type Timer = NonNullable<Source["timers"]>[number];
-
+/** A timer of a source, or a schedule of a workflow. */
 interface Planned {
-  readonly source: Source;
-  readonly timer: Timer;
+  readonly id: string;
+  readonly path: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly isActive: boolean;
+  readonly words: string;
+  readonly cron: string | undefined;
+  readonly missed: string;
+  readonly nextAt: number | undefined;
 }
 
 export function SchedulePage() {
   useTitle("Schedule");
   const client = useClient();
   const [query, setQuery] = useQuery("q");
-  const { value: sources, error, reload } = useLoaded("sources", () => everyPage(client.sources.list), LOOK_EVERY_MS);
+  const { value: all, error, reload } = useLoaded("schedule", () => everyPlanned(client), LOOK_EVERY_MS);
   const words = query.toLowerCase();
-  const planned = plannedOf(sources ?? []).filter(({ source }) => `${source.name} ${source.name_slug}`.toLowerCase().includes(words));
-  const ids = planned.map(({ source }) => source.id).join(",");
+  const planned = (all ?? []).filter(({ name, slug }) => `${name} ${slug}`.toLowerCase().includes(words));
+  const ids = [...new Set(planned.map(({ id }) => id))].filter((id) => id.startsWith("dc_")).join(",");
   const { value: activity = [] } = useLoaded(`last ${ids}`, async () => (ids === "" ? [] : client.sources.activity({ ids })), LOOK_EVERY_MS);
   return (
     <div class="content">
@@ -45,19 +52,20 @@ export function SchedulePage() {
         <h1 class="grow">Schedule</h1>
         <SearchField label="Search timers" placeholder="Search" width={220} value={query} onInput={setQuery} />
       </div>
-      {error !== undefined && sources === undefined && <Problem error={error} onRetry={reload} />}
-      {sources === undefined && error === undefined && <Waiting />}
-      {sources !== undefined && planned.length === 0 && (
+      {error !== undefined && all === undefined && <Problem error={error} onRetry={reload} />}
+      {all === undefined && error === undefined && <Waiting />}
+      {all !== undefined && planned.length === 0 && (
         <Empty title={query === "" ? "No timers" : "No timers match"}>
           <p>
-            A prop of the type <code>$.interface.timer</code> gives a source one. <Link href="/sources/new">Deploy a source</Link>
+            A prop of the type <code>$.interface.timer</code> gives a source one, and a trigger <code>schedule</code> a workflow.{" "}
+            <Link href="/sources/new">Deploy a source</Link>
           </p>
         </Empty>
       )}
       {planned.length > 0 && (
         <Table columns={COLUMNS}>
-          {planned.slice(0, MOST_SHOWN).map(({ source, timer }) => (
-            <Row key={`${source.id} ${timer.prop}`} source={source} timer={timer} last={activity.find(({ source_id: id }) => id === source.id)?.calls[0]} />
+          {planned.slice(0, MOST_SHOWN).map((one) => (
+            <Row key={`${one.path} ${one.words}`} planned={one} last={activity.find(({ source_id: id }) => id === one.id)?.calls[0]} />
           ))}
         </Table>
       )}
@@ -70,22 +78,38 @@ export function SchedulePage() {
   );
 }
 
-function plannedOf(sources: readonly Source[]): readonly Planned[] {
-  const all = sources.flatMap((source) => (source.timers ?? []).map((timer) => ({ source, timer })));
-  const at = ({ source, timer }: Planned): number => (source.active ? (timer.next_at_ms ?? Number.MAX_VALUE) : Number.MAX_VALUE);
+async function everyPlanned(client: Client): Promise<readonly Planned[]> {
+  const [sources, workflows] = await Promise.all([everyPage(client.sources.list), everyPage(client.workflows.list)]);
+  const all = [
+    ...sources.flatMap(({ id, name, name_slug: slug, active: isActive, timers = [] }): readonly Planned[] =>
+      timers.map((timer) => ({
+        ...{ id, name, slug, isActive, path: `/sources/${id}/schedule` },
+        ...{ words: scheduleWords(timer), cron: timer.cron, missed: timer.catch_up, nextAt: timer.next_at_ms },
+      })),
+    ),
+    ...workflows.flatMap(({ id, name, name_slug: slug, active: isActive, triggers }): readonly Planned[] =>
+      triggers
+        .filter(({ kind }) => kind === "schedule")
+        .map((trigger) => ({
+          ...{ id, name, slug, isActive, path: `/workflows/${id}` },
+          ...{ words: triggerText(trigger), cron: timerOf(trigger.configured_props).cron, missed: "latest", nextAt: trigger.next_at_ms },
+        })),
+    ),
+  ];
+  const at = ({ isActive, nextAt }: Planned): number => (isActive ? (nextAt ?? Number.MAX_VALUE) : Number.MAX_VALUE);
   return all.toSorted((a, b) => at(a) - at(b));
 }
 
-interface RowProps extends Planned {
+interface RowProps {
+  readonly planned: Planned;
   readonly last: { readonly started_at_ms: number; readonly outcome: string } | undefined;
 }
 
-function Row({ source, timer, last }: RowProps) {
-  const { next_at_ms: next } = timer;
+function Row({ planned: { path, name, slug, isActive, words, cron, missed, nextAt: next }, last }: RowProps) {
   return (
     <tr>
       <td>
-        {source.active && next !== undefined ? (
+        {isActive && next !== undefined ? (
           <span class="stack tight">
             <strong>
               <Until at={next} />
@@ -95,20 +119,20 @@ function Row({ source, timer, last }: RowProps) {
             </span>
           </span>
         ) : (
-          <StateMark tone="plain">{source.active ? "never" : "inactive"}</StateMark>
+          <StateMark tone="plain">{isActive ? "never" : "inactive"}</StateMark>
         )}
       </td>
       <td style={{ maxWidth: "280px" }}>
-        <Link href={`/sources/${source.id}/schedule`} class="stack tight">
-          <strong class="cut">{source.name}</strong>
-          <span class="muted mono cut">{source.name_slug}</span>
+        <Link href={path} class="stack tight">
+          <strong class="cut">{name}</strong>
+          <span class="muted mono cut">{slug}</span>
         </Link>
       </td>
-      <td>{timer.cron === undefined ? `every ${timer.intervalSeconds ?? "?"} s` : `${timer.cron} (${timer.timezone ?? "UTC"})`}</td>
-      <td class="hide-narrow">{timer.catch_up}</td>
+      <td title={cron}>{words}</td>
+      <td class="hide-narrow">{missed}</td>
       <td class="hide-narrow">
         {last === undefined ? (
-          <span class="muted">never</span>
+          <span class="muted">–</span>
         ) : (
           <StateMark tone={last.outcome === "returned" ? "good" : "bad"}>
             {outcomeWord(last.outcome)} <Ago at={last.started_at_ms} />

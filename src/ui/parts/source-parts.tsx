@@ -1,3 +1,4 @@
+import { scheduleWords } from "../../domain/timer/schedule-words.ts";
 import type { Source } from "../types.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { StateMark } from "./state-mark.tsx";
@@ -20,7 +21,7 @@ export function TriggerOf({ source, hasCopy = false }: { source: Source; hasCopy
   if (timer !== undefined)
     return (
       <span class="row">
-        <span>{timer.cron ?? `every ${timer.intervalSeconds ?? "?"} s`}</span>
+        <span title={timer.cron}>{scheduleWords(timer)}</span>
         {active && timer.next_at_ms !== undefined && (
           <span class="muted">
             <Until at={timer.next_at_ms} />

@@ -1,3 +1,4 @@
+import { scheduleWords } from "../../domain/timer/schedule-words.ts";
 import { Link } from "wouter-preact";
 import { useClient } from "../app-context.ts";
 import { Empty, Problem } from "../parts/problem.tsx";
@@ -38,7 +39,7 @@ export function ScheduleTab({ source }: TabProps) {
         <div class="panel padded stack tight" key={timer.prop}>
           <p class="row wrap">
             <strong>{timer.prop}</strong>
-            <span>{timer.cron === undefined ? `every ${timer.intervalSeconds ?? "?"} s` : `${timer.cron} (${timer.timezone ?? "UTC"})`}</span>
+            <span title={timer.cron}>{scheduleWords(timer)}</span>
             {timer.next_at_ms !== undefined && source.active && (
               <span>
                 next <At at={timer.next_at_ms} />, <Until at={timer.next_at_ms} />
