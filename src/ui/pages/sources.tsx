@@ -10,6 +10,7 @@ import { Sparkline } from "../parts/sparkline.tsx";
 import { SourceState, TriggerOf } from "../parts/source-parts.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { Ago } from "../parts/text/time.tsx";
+import { StartScreen } from "./start.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { bytes, plural } from "../text-of.ts";
 import type { Source } from "../types.ts";
@@ -70,7 +71,7 @@ function SourceList() {
       </div>
       {error !== undefined && sources === undefined && <Problem error={error} onRetry={reload} />}
       {sources === undefined && error === undefined && <Waiting />}
-      {sources?.length === 0 && <NoSources />}
+      {sources?.length === 0 && <StartScreen />}
       {sources !== undefined && sources.length > 0 && shown.length === 0 && <Empty title="No sources match" />}
       {shown.length > 0 && <SourceTable sources={shown} activity={activity} />}
       {sources !== undefined && sources.length > MOST_SHOWN && shown.length === MOST_SHOWN && (
@@ -79,22 +80,6 @@ function SourceList() {
         </p>
       )}
     </div>
-  );
-}
-
-function NoSources() {
-  const command = "pd init source hello && pd dev hello/hello.mjs";
-  return (
-    <Empty title="No sources yet">
-      <p>A source runs your component. Deploy one here, or from a terminal:</p>
-      <code>{command}</code>
-      <div class="row">
-        <CopyButton text={command} />
-        <Link href="/sources/new" class="button filled">
-          New source
-        </Link>
-      </div>
-    </Empty>
   );
 }
 
