@@ -117,9 +117,12 @@ describe("the server on the page", () => {
     await page.getByLabel("Channel (optional)").fill("side");
     await page.getByLabel("Subscribe to a source").selectOption({ label: "Two" });
     await page.getByText("· side").waitFor();
-    await page.getByRole("button", { name: "Unsubscribe from" }).click();
+    await page.getByRole("button", { name: "Unsubscribe from Two on side" }).click();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("· side").waitFor();
+    await page.goto(`${server.apiUrl}/sources/${source.id}/subscribers`);
+    await page.getByRole("link", { name: "Books" }).waitFor();
+    await page.getByText("delivering").waitFor();
     await page.goto(`${server.apiUrl}/sources/${source.id}/events`);
     await page.getByRole("option", { name: /To the side/ }).click();
     await page.getByRole("button", { name: "Actions", exact: true }).click();
@@ -131,6 +134,21 @@ describe("the server on the page", () => {
     await page.goto(`${server.apiUrl}/sources/${source.id}/runs?run=${run}`);
     await page.locator(".step.delivery", { hasText: "delivered" }).waitFor();
     expect(receiver.bodies).toEqual(["a"]);
+  });
+
+  it("subscribe sources to each other, from the page of either, and end that", async () => {
+    const server = await TestServer.inMemory();
+    const deploy = (name: string) => server.client.sources.deploy({ component_code: ORDERS, name });
+    const [first, second] = [await deploy("First"), await deploy("Second")];
+    const page = await openPage(server, `/sources/${first.id}/subscribers`);
+    await page.getByText("Nobody gets its events yet").waitFor();
+    await page.getByLabel("Add a subscriber").selectOption({ label: "Second" });
+    await page.getByRole("button", { name: "Unsubscribe Second" }).waitFor();
+    expect(await server.client.subscriptions.list()).toMatchObject([{ emitter_id: first.id, listener_id: second.id }]);
+    await page.goto(`${server.apiUrl}/sources/${second.id}/deliveries`);
+    await page.getByRole("button", { name: "Unsubscribe from First" }).click();
+    await page.getByText("It listens to no other source").waitFor();
+    expect(await server.client.subscriptions.list()).toEqual([]);
   });
 });
 

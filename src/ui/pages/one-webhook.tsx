@@ -1,16 +1,15 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { everyPage } from "../../client/client.ts";
 import { useTitle } from "../browser/title.ts";
 import { useGo } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Deliveries } from "../parts/deliveries.tsx";
 import { ConfirmByName } from "../parts/dialogs/dialog.tsx";
-import { Select } from "../parts/fields.tsx";
 import { Missing } from "../parts/problem.tsx";
 import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
+import { Subscriptions } from "../parts/subscriptions.tsx";
 import { Health, Secret } from "../parts/webhook-parts.tsx";
 import { duration } from "../text-of.ts";
 import type { Webhook } from "../types.ts";
@@ -46,7 +45,10 @@ export function OneWebhook({ id }: { id: string }) {
         <CopyButton text={webhook.url} />
       </p>
       {reason !== undefined && <p class="note attention">{reason}</p>}
-      <Subscriptions webhook={webhook} />
+      <section class="stack tight">
+        <h2>Subscriptions</h2>
+        <Subscriptions of={id} side="listener" none="None yet" />
+      </section>
       <h2>Deliveries</h2>
       <Deliveries listener={{ kind: "webhook", id }} none="No deliveries yet: it gets the events of its subscriptions" />
     </div>
@@ -103,69 +105,5 @@ function Verbs({ webhook, reload }: { webhook: Webhook; reload: () => void }) {
         </ConfirmByName>
       )}
     </span>
-  );
-}
-
-function Subscriptions({ webhook }: { webhook: Webhook }) {
-  const client = useClient();
-  const mayChange = useMayChange();
-  const { value: subscriptions = [], reload } = useLoaded(`subscriptions ${webhook.id}`, async () =>
-    (await client.subscriptions.list()).filter(({ listener_id: listener }) => listener === webhook.id),
-  );
-  const { value: sources = [] } = useLoaded("sources", () => everyPage(client.sources.list));
-  const [channel, setChannel] = useState("");
-  const subscribe = (emitter: string, to: string): Promise<void> =>
-    telling(async () => {
-      await client.subscriptions.create({ emitter_id: emitter, listener_id: webhook.id, event_name: to });
-      reload();
-    }, "Subscribed");
-  const remove = (emitter: string, from: string): Promise<void> =>
-    telling(async () => {
-      await client.subscriptions.delete({ emitter_id: emitter, listener_id: webhook.id, event_name: from });
-      reload();
-      tell("Unsubscribed", () => void subscribe(emitter, from));
-    });
-  return (
-    <section class="stack tight">
-      <h2>Subscriptions</h2>
-      <div class="row wrap">
-        {subscriptions.map(({ emitter_id: emitter, event_name: from }) => (
-          <span class="state" key={emitter + from}>
-            {emitter.endsWith("_*") ? "all sources" : <Link href={`/sources/${emitter}`}>{sources.find(({ id }) => id === emitter)?.name ?? emitter}</Link>}
-            {from !== "" && ` · ${from}`}
-            {mayChange && (
-              <button
-                type="button"
-                class="button plain icon"
-                style={{ minHeight: "18px", width: "18px" }}
-                aria-label={`Unsubscribe from ${emitter}${from === "" ? "" : ` on ${from}`}`}
-                onClick={() => void remove(emitter, from)}
-              >
-                ×
-              </button>
-            )}
-          </span>
-        ))}
-        {subscriptions.length === 0 && <span class="muted">none yet</span>}
-        {mayChange && sources.length > 0 && (
-          <>
-            <input
-              class="input"
-              style={{ maxWidth: "160px" }}
-              placeholder="Channel (optional)"
-              aria-label="Channel (optional)"
-              value={channel}
-              onInput={({ currentTarget }) => setChannel(currentTarget.value.trim())}
-            />
-            <Select
-              label="Subscribe to a source"
-              value=""
-              choices={{ "": "Subscribe to…", ...Object.fromEntries(sources.map(({ id, name }) => [id, name])), "dc_*": "all sources" }}
-              onChange={(emitter) => void subscribe(emitter, channel)}
-            />
-          </>
-        )}
-      </div>
-    </section>
   );
 }

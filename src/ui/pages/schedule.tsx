@@ -83,16 +83,30 @@ async function everyPlanned(client: Client): Promise<readonly Planned[]> {
   const all = [
     ...sources.flatMap(({ id, name, name_slug: slug, active: isActive, timers = [] }): readonly Planned[] =>
       timers.map((timer) => ({
-        ...{ id, name, slug, isActive, path: `/sources/${id}/schedule` },
-        ...{ words: scheduleWords(timer), cron: timer.cron, missed: timer.catch_up, nextAt: timer.next_at_ms },
+        id,
+        name,
+        slug,
+        isActive,
+        path: `/sources/${id}/schedule`,
+        words: scheduleWords(timer),
+        cron: timer.cron,
+        missed: timer.catch_up,
+        nextAt: timer.next_at_ms,
       })),
     ),
     ...workflows.flatMap(({ id, name, name_slug: slug, active: isActive, triggers }): readonly Planned[] =>
       triggers
         .filter(({ kind }) => kind === "schedule")
         .map((trigger) => ({
-          ...{ id, name, slug, isActive, path: `/workflows/${id}` },
-          ...{ words: triggerText(trigger), cron: timerOf(trigger.configured_props).cron, missed: "latest", nextAt: trigger.next_at_ms },
+          id,
+          name,
+          slug,
+          isActive,
+          path: `/workflows/${id}`,
+          words: triggerText(trigger),
+          cron: timerOf(trigger.configured_props).cron,
+          missed: "latest",
+          nextAt: trigger.next_at_ms,
         })),
     ),
   ];

@@ -4,7 +4,6 @@ import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
 import { useQuery } from "../browser/address.ts";
 import { type useClient, useMayChange, useSession } from "../app-context.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { SourceState, TriggerOf } from "../parts/source-parts.tsx";

@@ -1,6 +1,28 @@
+import { Link } from "wouter-preact";
 import { Deliveries } from "../parts/deliveries.tsx";
+import { Subscriptions } from "../parts/subscriptions.tsx";
 import type { TabProps } from "./tab-props.ts";
 
-export function DeliveriesTab({ source }: TabProps) {
-  return <Deliveries listener={{ kind: "source", id: source.id }} none="No deliveries: subscribe it to another source to get events" />;
+/** Who gets the events of this source. */
+export function SubscribersTab({ source }: TabProps) {
+  return (
+    <div class="stack">
+      <p class="muted">
+        These get every event of this source, at least once and in order. <Link href="/webhooks?new=1">A new webhook</Link> adds an address.
+      </p>
+      <Subscriptions of={source.id} side="emitter" none="Nobody gets its events yet" />
+    </div>
+  );
+}
+
+/** Whose events start runs of this source. */
+export function ListensTab({ source }: TabProps) {
+  return (
+    <div class="stack">
+      <p class="muted">Each event of these starts a run of this source.</p>
+      <Subscriptions of={source.id} side="listener" none="It listens to no other source" />
+      <h2>Deliveries</h2>
+      <Deliveries listener={{ kind: "source", id: source.id }} none="No deliveries: subscribe it to another source to get events" />
+    </div>
+  );
 }

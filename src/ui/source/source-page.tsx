@@ -14,7 +14,7 @@ import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 import { CodeTab } from "./code-tab.tsx";
 import { ConfigurationTab } from "./configuration-tab.tsx";
-import { DeliveriesTab } from "./deliveries-tab.tsx";
+import { ListensTab, SubscribersTab } from "./deliveries-tab.tsx";
 import { EventsTab } from "./events-tab.tsx";
 import { LogsTab } from "./logs-tab.tsx";
 import { RunDialog } from "./run-dialog.tsx";
@@ -34,7 +34,8 @@ const TABS = [
   { name: "versions", label: "Versions", key: "v", content: VersionsTab },
   { name: "state", label: "State", key: "s", content: StateTab },
   { name: "schedule", label: "Schedule", key: "t", content: ScheduleTab },
-  { name: "deliveries", label: "Deliveries", key: "d", content: DeliveriesTab },
+  { name: "subscribers", label: "Subscribers", key: "b", content: SubscribersTab },
+  { name: "deliveries", label: "Listens to", key: "d", content: ListensTab },
 ] as const;
 
 export function SourcePage({ id, tab }: { id: string; tab: string }) {
