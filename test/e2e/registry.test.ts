@@ -174,6 +174,7 @@ describe("components by key", () => {
       error: { code: "PD_CONFLICT", message: expect.stringContaining("version 0.0.1 is already published") },
     });
     expect(await home.json("publish", await file("0.0.2"))).toMatchObject({ key: "mine-one", version: "0.0.2" });
+    expect(await home.json("registry", "search", "one")).toMatchObject([{ key: "mine-one", version: "0.0.2", component_type: "source" }]);
     expect(await home.json("deploy", "mine-one")).toMatchObject({ component_version: "0.0.2" });
     expect((await home.pd("list", "components")).stdout).toMatch(/One +sc_\w+ +0\.0\.2 +mine-one +yes/);
     await home.pd("publish", await file("0.0.3"));

@@ -55,7 +55,13 @@ export class Components {
     // The newest entry comes first and wins.
     const unique = [...new Map(own.toReversed().map((entry) => [entry.key, entry])).values()];
     const known = new Set(unique.map(({ key }) => key));
-    return [...searchIndex(unique, query), ...(await this.#ports.registries.search(query)).filter(({ key }) => !known.has(key))];
+    const published = searchIndex(unique, query);
+    const others = await this.#ports.registries.search(query).catch((error: unknown) => {
+      // What is published here can be found without a network.
+      if (published.length === 0) throw error;
+      return [];
+    });
+    return [...published, ...others.filter(({ key }) => !known.has(key))];
   }
 
   async save(input: CodeInput): Promise<SavedComponent> {

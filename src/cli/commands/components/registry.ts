@@ -88,7 +88,7 @@ export async function search(cli: CliContext, words: readonly string[], { limit,
   if (page.total_count > data.length) printNote(cli, `${data.length} of ${page.total_count}; use more words, --type or --limit to see others`);
   return printRecords(cli, data, {
     columns: ["key", "type", "version", "name", "registry"],
-    cells: ({ key, component_type: kind, version, name, registry }) => [key, kind, version, name, registry],
+    cells: ({ key, component_type: kind, version, name, registry }) => [key, kind, version, name, registry === "" ? "this server" : registry],
     none: `Nothing matches ${JSON.stringify(query)}. To search packages, give their app as the first word, such as gitlab; a checkout or Git registry is searched whole`,
   });
 }

@@ -7,7 +7,7 @@ import { type Route, pageOf, route } from "../route.ts";
 
 const { registries: calls } = api;
 
-export function registryRoutes({ registries }: Engine): readonly Route[] {
+export function registryRoutes({ registries, components }: Engine): readonly Route[] {
   return [
     route(calls.list, async () => ({ data: (await registries.looked()).map(({ registry, problem }) => ({ ...registryRecord(registry), problem })) })),
     route(calls.add, async ({ params }) => {
@@ -21,7 +21,7 @@ export function registryRoutes({ registries }: Engine): readonly Route[] {
     route(calls.update, async ({ params }) => ({ data: (await registries.update(params.name, params.app)).map(registryRecord) })),
     route(calls.search, async ({ params }) => {
       const { query, component_type: type } = params;
-      const found = (await registries.search(query)).filter((entry) => type === undefined || entry.type === type);
+      const found = (await components.search(query)).filter((entry) => type === undefined || entry.type === type);
       return pageOf(found, params, { idOf: ({ key }) => key, records: (shown) => shown.map(indexedRecord) });
     }),
   ];
