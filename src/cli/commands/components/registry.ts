@@ -1,7 +1,9 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { IndexedRecord, RegistryRecord } from "../../../api/registries.ts";
+import { type Client, everyPage } from "../../../client/client.ts";
 import { PdError } from "../../../domain/errors.ts";
+import { didYouMean } from "../../../domain/text/did-you-mean.ts";
 import { type CliContext, connect } from "../../context.ts";
 import { countOf, printLine, printNote, printRecord, printRecords } from "../../reporter.ts";
 
@@ -75,6 +77,15 @@ interface SearchFlags {
   readonly type?: string | undefined;
 }
 
+/** Packages are fetched by app, so the first word decides what can be found. */
+async function nothingFound(client: Client, word: string): Promise<string> {
+  const wanted = word.toLowerCase();
+  const slugs = (await everyPage((after) => client.apps.list(after))).map(({ name_slug: slug }) => slug);
+  if (slugs.includes(wanted))
+    return `No registry has a package of ${wanted} with this. The public components are more than their packages: pd registry add https://github.com/PipedreamHQ/pipedream`;
+  return `Begin with the app, such as gitlab${didYouMean(wanted, slugs)}. A checkout or Git registry is searched whole`;
+}
+
 const TYPES: readonly IndexedRecord["component_type"][] = ["source", "action"];
 
 export async function search(cli: CliContext, words: readonly string[], { limit, type }: SearchFlags): Promise<number> {
@@ -85,10 +96,11 @@ export async function search(cli: CliContext, words: readonly string[], { limit,
   const query = words.join(" ");
   const { data, page_info: page } = await client.registries.search({ limit: countOf(limit, "--limit"), query, component_type: wanted });
   tellProblems(cli, await client.registries.list());
+  if (data.length === 0 && !cli.isJson) printNote(cli, await nothingFound(client, words[0] ?? ""));
   if (page.total_count > data.length) printNote(cli, `${data.length} of ${page.total_count}; use more words, --type or --limit to see others`);
   return printRecords(cli, data, {
     columns: ["key", "type", "version", "name", "registry"],
     cells: ({ key, component_type: kind, version, name, registry }) => [key, kind, version, name, registry === "" ? "this server" : registry],
-    none: `Nothing matches ${JSON.stringify(query)}. To search packages, give their app as the first word, such as gitlab; a checkout or Git registry is searched whole`,
+    none: `Nothing matches ${JSON.stringify(query)}`,
   });
 }
