@@ -17,6 +17,8 @@ export interface Settings {
   readonly endpointPort: number;
   /** Public URL of the endpoints, without a trailing slash. Empty when they have none. */
   readonly publicUrl: string;
+  /** Program that makes the endpoints public: `auto`, or its name or path. Empty for none. */
+  readonly tunnel: string;
   readonly timeoutMs: number;
   readonly responseMs: number;
   readonly memoryMb: number;
@@ -107,6 +109,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     value: "<url>",
     default: "",
     help: "URL of the endpoints from outside, behind a proxy or tunnel",
+  },
+  tunnel: {
+    flag: "tunnel",
+    variable: "PD_TUNNEL",
+    value: "[program]",
+    default: "",
+    help: "Make the endpoints public while the server runs, by an installed cloudflared, ngrok or tailscale, or by the named one",
   },
   timeoutMs: { flag: "timeout", variable: "PD_TIMEOUT", value: "<seconds>", default: "300", help: "Timeout of a run" },
   responseMs: {
@@ -245,6 +254,7 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
     port: portOf(given("port")),
     endpointPort: portOf(given("endpointPort")),
     publicUrl: publicUrl(given("publicUrl")),
+    tunnel: tunnelOf(given("tunnel"), [given("publicUrl"), given("advertise")]),
     timeoutMs: number("timeoutMs", SECOND, 0.01),
     responseMs: number("responseMs", SECOND, 0.01),
     memoryMb: number("memoryMb", 1, 32),
@@ -279,6 +289,13 @@ function publicUrl(given: Given): string {
   const { text } = given;
   if (text !== "" && (!/^https?:\/\//.test(text) || !URL.canParse(text))) throw badSetting(given, "an http or https address");
   return text.replace(/\/+$/, "");
+}
+
+/** The tunnel gives the address, which a proxy or a balancer would give as well. */
+function tunnelOf({ text, place }: Given, others: readonly Given[]): string {
+  const other = others.find((one) => one.text !== "");
+  if (text !== "" && other !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use both ${place} and ${other.place}`, { fix: `Leave out ${place}` });
+  return text === "true" || text === "1" ? "auto" : text;
 }
 
 function numberOf(given: Given, lowest: number): number {

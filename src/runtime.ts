@@ -13,6 +13,7 @@ import { type Refusal, RefusedRequests } from "./server/refused-requests.ts";
 import { holdLock } from "./system/home/file-lock.ts";
 import { systemClock } from "./system/clock.ts";
 import { keepPrivate, makeHome } from "./system/home/home-folder.ts";
+import type { Tunnel } from "./system/process/tunnel.ts";
 import { Metrics } from "./system/process/metrics.ts";
 import { isAlive } from "./system/process/processes.ts";
 import { packageVersion } from "./system/program-files.ts";
@@ -42,11 +43,13 @@ export async function startRuntime(settings: Settings, log: Log, options: ServeO
   try {
     const [apiKey, version, metrics] = [await readOrMakeKey(join(home, "api-key")), await packageVersion(), new Metrics()];
     const doors = await openDoors(settings, { log, count: (status) => metrics.refused(status) });
+    let tunnel: Tunnel | undefined;
     try {
       const record = serverRecord(doors, version);
       const open = (signal: AbortSignal): Promise<OpenedStore> => openStore({ settings, home, log, signal });
       const listen = (listeners: Listeners): void => doors.answerWith(listeners);
-      const serving = await serve(settings, {
+      tunnel = await openTunnel(settings, doors, log);
+      const serving = await serve(tunnel === undefined ? settings : { ...settings, publicUrl: tunnel.url }, {
         ...options,
         home,
         log,
@@ -67,17 +70,19 @@ export async function startRuntime(settings: Settings, log: Log, options: ServeO
       }
       return {
         apiUrl: doors.apiUrl,
-        endpointUrl: doors.endpointUrl,
+        endpointUrl: tunnel?.url ?? doors.endpointUrl,
         apiKey,
         engine: serving.engine,
         ask: serving.ask,
         async [Symbol.asyncDispose]() {
           await removeServerRecord(home);
+          tunnel?.close();
           await serving.end(STOP_GRACE_MS, doors.close(STOP_GRACE_MS));
           place.release();
         },
       };
     } catch (error) {
+      tunnel?.close();
       await doors.close(0);
       throw error;
     }
@@ -85,6 +90,16 @@ export async function startRuntime(settings: Settings, log: Log, options: ServeO
     place.release();
     throw error;
   }
+}
+
+/** The endpoints answer 503 until the server has started. */
+async function openTunnel({ tunnel: wanted }: Settings, { endpointUrl }: Doors, log: Log): Promise<Tunnel | undefined> {
+  if (wanted === "") return undefined;
+  const { startTunnel } = await import("./system/process/tunnel.ts");
+  const onEnd = (reason: string): void => log.error("the tunnel has ended, and the endpoints are not public any more: restart the server", { reason });
+  const tunnel = await startTunnel(wanted, { port: Number(new URL(endpointUrl).port), onEnd });
+  log.info("the endpoints are public", { address: tunnel.url, by: tunnel.program });
+  return tunnel;
 }
 
 /** Throws PD_HOME_UNUSABLE, PD_HOME_IN_USE. */
