@@ -3,10 +3,12 @@ import { MOST_OF_ADDRESS } from "../domain/text/addresses.ts";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, jsonObject, ms, one, optionalText, pageParams, paged, text } from "./declare.ts";
 
+const verdict = z.enum(["accepted", "refused", "unclear", "unknown"]);
 const account = z.object({
   id: text,
   name: text,
   healthy: z.boolean(),
+  tested: verdict.optional().describe("result of its last test; omitted when the server has not tested these credentials since its start"),
   error: text.optional().describe("why the provider no longer accepts it"),
   app: z.object({ id: text, name_slug: text, name: text }),
   fields: z.array(text),
@@ -32,7 +34,7 @@ const oauthStep = z.object({
 });
 export type OAuthStepRecord = z.infer<typeof oauthStep>;
 
-const accountTest = z.object({ verdict: z.enum(["accepted", "refused", "unclear", "unknown"]), asked: optionalText, reason: text });
+const accountTest = z.object({ verdict, asked: optionalText, reason: text });
 
 const name = z.string().min(1);
 const include_credentials = flag.default(false);

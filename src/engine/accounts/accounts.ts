@@ -38,6 +38,7 @@ export interface AccountPorts {
 
 export class Accounts {
   readonly #ports: AccountPorts;
+  readonly #tested = new Map<string, AccountTest["verdict"]>();
 
   constructor(ports: AccountPorts) {
     this.#ports = ports;
@@ -45,7 +46,15 @@ export class Accounts {
 
   /** Throws PD_ACCOUNT_NOT_FOUND, PD_BAD_INPUT. */
   async test(idOrName: string, probe: AppProbe | undefined): Promise<AccountTest> {
-    return testAccount(this.#ports, await this.find(idOrName), probe);
+    const account = await this.find(idOrName);
+    const tested = await testAccount(this.#ports, account, probe);
+    this.#tested.set(account.id, tested.verdict);
+    return tested;
+  }
+
+  /** Since the server started, and since its credentials were changed. */
+  lastVerdict(id: string): AccountTest["verdict"] | undefined {
+    return this.#tested.get(id);
   }
 
   async list(app: string | undefined): Promise<readonly Account[]> {
@@ -98,6 +107,7 @@ export class Accounts {
       await this.#ports.store.saveAccount(account);
       return account;
     }
+    this.#tested.delete(before.id);
     const kept = await this.#ports.credentials.change(before.id, ({ id, name: oldName, createdAt }) => ({
       ...rest,
       id,
@@ -112,6 +122,7 @@ export class Accounts {
   async change(idOrName: string, change: AccountChange): Promise<AccountContent> {
     const { id, name } = await this.find(idOrName);
     const updatedAt = this.#ports.clock.now();
+    if (change.credentials !== undefined) this.#tested.delete(id);
     const changed = await this.#ports.credentials.change(id, (before) => {
       const name = change.name ?? before.name;
       return { ...(change.credentials === undefined ? before : withFields(before, change.credentials)), name, updatedAt };

@@ -97,11 +97,12 @@ function Row({ account, users, reload }: { account: Account; users: readonly Sou
   const client = useClient();
   const mayChange = useMayChange();
   const [isDeleting, setDeleting] = useState(false);
-  const { id, name, app, healthy, error, oauth } = account;
+  const { id, name, app, healthy, tested, error, oauth } = account;
   const test = (): Promise<void> =>
     telling(async () => {
       const { verdict, reason } = await client.accounts.test(id, {});
       tell(`${name}: ${verdict}. ${reason}`);
+      reload();
     });
   const remove = async (): Promise<void> => {
     await client.accounts.delete(id, { force: users.length > 0 });
@@ -120,7 +121,7 @@ function Row({ account, users, reload }: { account: Account; users: readonly Sou
         </span>
         {error !== undefined && <span class="problem">{error}</span>}
       </span>
-      <StateMark tone={healthy ? "good" : "bad"}>{healthy ? "working" : "not working"}</StateMark>
+      <AccountState healthy={healthy} tested={tested} />
       {mayChange && (
         <span class="row wrap">
           <button type="button" class="button" onClick={() => void test()}>
@@ -143,6 +144,12 @@ function Row({ account, users, reload }: { account: Account; users: readonly Sou
       )}
     </li>
   );
+}
+
+function AccountState({ healthy, tested }: Pick<Account, "healthy" | "tested">) {
+  if (!healthy || tested === "refused") return <StateMark tone="bad">not working</StateMark>;
+  if (tested === "accepted") return <StateMark tone="good">working</StateMark>;
+  return <StateMark tone="plain">{tested === undefined ? "not tested" : tested === "unclear" ? "test unclear" : "no test is known"}</StateMark>;
 }
 
 const FOUND = 30;

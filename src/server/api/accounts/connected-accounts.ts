@@ -8,18 +8,22 @@ const { accounts: calls } = api;
 
 export function connectedAccountRoutes(engine: Engine): readonly Route[] {
   const { accounts } = engine;
+  const recordOf = (account: AccountContent, isRevealed: boolean): AccountRecord => ({
+    ...accountRecord(account, isRevealed),
+    tested: accounts.lastVerdict(account.id),
+  });
   return [
     route(calls.list, async ({ params }) =>
       pageOf(await accounts.list(params.app ?? params.query), params, {
         idOf: ({ id }) => id,
-        records: (shown) => shown.map((account) => accountRecord(account, params.include_credentials)),
+        records: (shown) => shown.map((account) => recordOf(account, params.include_credentials)),
       }),
     ),
-    route(calls.get, async ({ params, part }) => ({ data: accountRecord(await accounts.find(part("id")), params.include_credentials) })),
-    route(calls.connect, async ({ params }) => ({ data: accountRecord(await accounts.connect(params.app, params.credentials, params.name), false) })),
+    route(calls.get, async ({ params, part }) => ({ data: recordOf(await accounts.find(part("id")), params.include_credentials) })),
+    route(calls.connect, async ({ params }) => ({ data: recordOf(await accounts.connect(params.app, params.credentials, params.name), false) })),
     route(calls.update, async ({ params: { name, credentials }, part }) => {
       const change = { ...(name === undefined ? {} : { name }), ...(credentials === undefined ? {} : { credentials }) };
-      return { data: accountRecord(await accounts.change(part("id"), change), false) };
+      return { data: recordOf(await accounts.change(part("id"), change), false) };
     }),
     route(calls.delete, async ({ params, part }) => ({ data: { id: (await accounts.delete(part("id"), params.force)).id, deleted: true } })),
     route(calls.test, async ({ params: { url, headers }, part }) => {
