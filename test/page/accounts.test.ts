@@ -12,7 +12,7 @@ it("an account is not tested until somebody tests it, and again after its creden
   const test = () => server.client.accounts.test(id, { url, headers: { authorization: "Bearer {token}" } });
   expect(await test()).toMatchObject({ verdict: "accepted" });
   await page.reload();
-  await page.getByText("working", { exact: true }).waitFor();
+  await page.locator(".state.good", { hasText: "working" }).waitFor();
   await server.client.accounts.update(id, { credentials: { token: "bad" } });
   await page.reload();
   await page.getByText("not tested").waitFor();
