@@ -370,7 +370,8 @@ describe("the page", () => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("orders");
-    await page.getByRole("option", { name: "Orders" }).waitFor();
+    await page.getByRole("option", { name: "Orders orders" }).waitFor();
+    await page.getByRole("option", { name: "Run Orders command" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("option", { name: /Order b/ }).waitFor();
     await page.getByRole("listbox", { name: "Events" }).focus();

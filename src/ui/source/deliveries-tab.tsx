@@ -1,16 +1,23 @@
 import { Link } from "wouter-preact";
+import { useMayChange } from "../app-context.ts";
 import { Deliveries } from "../parts/deliveries.tsx";
 import { Subscriptions } from "../parts/subscriptions.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 /** Who gets the events of this source. */
 export function SubscribersTab({ source }: TabProps) {
+  const mayChange = useMayChange();
   return (
     <div class="stack">
-      <p class="muted">
-        These get every event of this source, at least once and in order. <Link href="/webhooks?new=1">A new webhook</Link> adds an address.
-      </p>
+      <p class="muted">These get every event of this source, at least once and in order.</p>
       <Subscriptions of={source.id} side="emitter" none="Nobody gets its events yet" />
+      {mayChange && (
+        <div>
+          <Link href="/webhooks?new=1" class="button">
+            New webhook
+          </Link>
+        </div>
+      )}
     </div>
   );
 }
