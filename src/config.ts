@@ -254,7 +254,7 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
     port: portOf(given("port")),
     endpointPort: portOf(given("endpointPort")),
     publicUrl: publicUrl(given("publicUrl")),
-    tunnel: tunnelOf(given("tunnel"), [given("publicUrl"), given("advertise")]),
+    tunnel: tunnelOf(given("tunnel"), { host: given("host").text, others: [given("publicUrl"), given("advertise")] }),
     timeoutMs: number("timeoutMs", SECOND, 0.01),
     responseMs: number("responseMs", SECOND, 0.01),
     memoryMb: number("memoryMb", 1, 32),
@@ -292,8 +292,10 @@ function publicUrl(given: Given): string {
 }
 
 /** The tunnel gives the address, which a proxy or a balancer would give as well. */
-function tunnelOf({ text, place }: Given, others: readonly Given[]): string {
+function tunnelOf({ text, place }: Given, { host, others }: { readonly host: string; readonly others: readonly Given[] }): string {
   const other = others.find((one) => one.text !== "");
+  if (text !== "" && !["127.0.0.1", "0.0.0.0", "localhost", "::"].includes(host))
+    throw new PdError("PD_BAD_INPUT", `Cannot use ${place} with --host ${host}: a tunnel leads to 127.0.0.1`, { fix: `Leave out ${place} or --host` });
   if (text !== "" && other !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use both ${place} and ${other.place}`, { fix: `Leave out ${place}` });
   return text === "true" || text === "1" ? "auto" : text;
 }

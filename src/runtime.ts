@@ -76,8 +76,8 @@ export async function startRuntime(settings: Settings, log: Log, options: ServeO
         ask: serving.ask,
         async [Symbol.asyncDispose]() {
           await removeServerRecord(home);
-          tunnel?.close();
           await serving.end(STOP_GRACE_MS, doors.close(STOP_GRACE_MS));
+          tunnel?.close();
           place.release();
         },
       };

@@ -3,7 +3,7 @@ import { type Colours, coloursFor } from "./colours.ts";
 import type { EventRecord } from "../api/events.ts";
 import type { ObservationRecord } from "../api/invocations.ts";
 import type { JsonValue } from "../domain/text/json.ts";
-import { PdError, isDiskProblem, messageOf, toPdError, ServerRefusal } from "../domain/errors.ts";
+import { PdError, isDiskProblem, messageOf, toPdError } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
 import { cut, forTerminal, plainLine, plainText } from "./terminal-text.ts";
 
@@ -65,9 +65,9 @@ function errorRecord(thrown: unknown, known: PdError | undefined): object {
   return { code: known?.code ?? "PD_FAILED", message: messageOf(thrown), fix: known?.fix, details: known?.details };
 }
 
-/** The command itself refused its input. */
+/** The command itself refused its words. What it read, and what a server answered, has details. */
 export function isWrongUsage(thrown: unknown): boolean {
-  return thrown instanceof PdError && thrown.code === "PD_BAD_INPUT" && !(thrown instanceof ServerRefusal);
+  return thrown instanceof PdError && thrown.code === "PD_BAD_INPUT" && thrown.details === undefined;
 }
 
 /** Columns that are moved below their row, whole, where the table is too wide. */

@@ -1,4 +1,4 @@
-import { PdError, ServerRefusal, codeOf, isErrorCode, messageOf } from "../domain/errors.ts";
+import { PdError, codeOf, isErrorCode, messageOf } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isRecord, parseJson } from "../domain/text/json.ts";
 import { textOf } from "../system/http/answer-text.ts";
 import { type Answer, type Sending, Silence, sendRequest } from "../system/http/http-client.ts";
@@ -228,7 +228,7 @@ function isRefused(error: unknown): boolean {
 }
 
 /** `call` names the request when the body has no message. */
-export async function refusalOf(answer: Answer, call: string): Promise<ServerRefusal> {
+export async function refusalOf(answer: Answer, call: string): Promise<PdError> {
   const value = parseJson(await textOf(answer, MOST_SHORT_BYTES).catch(() => ""));
   const told = isRecord(value) ? value : {};
   const { fix: advice, ...details } = isRecord(told["details"]) ? told["details"] : {};
@@ -236,5 +236,5 @@ export async function refusalOf(answer: Answer, call: string): Promise<ServerRef
   // Our servers always send a message.
   const isForeign = typeof told["error"] !== "string" && answer.status < 500;
   const fix = typeof advice === "string" ? { fix: advice } : isForeign ? { fix: CHECK_ADDRESS } : {};
-  return new ServerRefusal(isErrorCode(told["code"]) ? told["code"] : "PD_FAILED", message, { details, ...fix });
+  return new PdError(isErrorCode(told["code"]) ? told["code"] : "PD_FAILED", message, { details, ...fix });
 }

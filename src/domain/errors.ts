@@ -214,9 +214,6 @@ export function isOfDatabase(thrown: unknown): boolean {
   return thrown instanceof PdError && (thrown.code === "PD_NOT_STORED" || thrown.code === "PD_IN_DOUBT" || thrown.code === "PD_DATABASE_UNREACHABLE");
 }
 
-/** What a server answered, as the client throws it. */
-export class ServerRefusal extends PdError {}
-
 export function isErrorCode(text: unknown): text is ErrorCode {
   return typeof text === "string" && Object.hasOwn(CATALOGUE, text);
 }

@@ -4,6 +4,7 @@ import { useGo } from "./browser/address.ts";
 import { agreeTo } from "./agreed.ts";
 import { useClient, useMayChange } from "./app-context.ts";
 import { Dialog } from "./parts/dialogs/dialog.tsx";
+import { signOut } from "./browser/session.ts";
 import { telling } from "./parts/dialogs/toast.tsx";
 import { SECTIONS } from "./sections.ts";
 import type { Source, Workflow } from "./types.ts";
@@ -29,6 +30,8 @@ const VERBS: readonly Entry[] = [
   { label: "Create a data store", hint: "command", to: "/stores?new=1" },
   { label: "Run an action", hint: "command", to: "/actions" },
 ];
+
+const SIGN_OUT: Entry = { label: "Sign out of this browser", hint: "command", to: "/", run: async () => signOut() };
 
 function verbsOf({ id, name, active }: Source): readonly Entry[] {
   const page = `/sources/${id}`;
@@ -63,6 +66,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     ...sources.map(({ id, name, name_slug: slug }) => ({ label: name, hint: slug, to: `/sources/${id}` })),
     ...workflows.map(({ id, name, name_slug: slug }) => ({ label: name, hint: slug, to: `/workflows/${id}` })),
     ...SECTIONS.map(({ name, path }) => ({ label: name, hint: "page", to: path })),
+    SIGN_OUT,
     ...(mayChange ? [...VERBS, ...sources.flatMap(verbsOf), ...workflows.flatMap(verbsOfWorkflow)] : []),
   ];
   const words = query.toLowerCase().split(/\s+/);
@@ -76,10 +80,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
     if (entry === undefined) return;
     onClose();
     if (entry.action !== undefined) agreeTo(entry.action);
-    void telling(async () => {
-      await entry.run?.(client);
-      go(entry.to);
-    });
+    go(entry.to);
+    if (entry.run !== undefined) void telling(() => entry.run?.(client) ?? Promise.resolve());
   };
   return (
     <Dialog title="Search and commands" class="palette" onClose={onClose}>

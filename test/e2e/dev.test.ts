@@ -401,7 +401,7 @@ describe("pd dev", () => {
     const page = join(home.home, "open.html");
     await expect.poll(() => readFile(opened, "utf8")).toBe(`${pathToFileURL(page).href}\n`);
     // Other users can read a program's arguments, so a private file has the ticket.
-    expect(await readFile(page, "utf8")).toMatch(new RegExp(`url=${/Inspector: (\S+)/.exec(shown())?.[1]}#ticket=\\w{32}"`));
+    expect(await readFile(page, "utf8")).toMatch(new RegExp(`url=${/Inspector: ([^\s#]+)/.exec(shown())?.[1]}#ticket=\\w{32}"`));
     expect((await stat(page)).mode & 0o777).toBe(0o600);
     await killHard(terminal);
     await expect.poll(() => home.json("status")).toMatchObject({ running: false });
@@ -446,7 +446,7 @@ describe("pd dev", () => {
     const { source } = await files(home);
     const { shown, press, closed } = startOnTerminal(home, source);
     await eventually(async () => shown().includes("Ready for updates!"));
-    expect(shown()).toContain("r run now · p replay the last trigger · o open the endpoint · i open the inspector · q quit");
+    expect(shown()).toContain("r run now · p replay the last trigger · o open the endpoint · i open the inspector · h help · q quit");
     press("r");
     await eventually(async () => shown().includes("run by hand"));
     await writeFile(source, version("asked", 'who: { type: "string", label: "Whom to greet" }'));

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { SourceRecord } from "../../api/sources.ts";
 import { type Client, everyPage } from "../../client/client.ts";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import { isAgreed } from "../ask/agree.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import type { CliContext } from "../context.ts";
@@ -38,7 +38,11 @@ async function idOfFile(cli: CliContext, target: string): Promise<string | undef
 }
 
 export async function noteDeployed(cli: CliContext, target: string | undefined, { id }: SourceRecord): Promise<void> {
-  if (target !== undefined && (await isFile(target))) await (await attachments(cli, "deploy")).keep(resolve(target), id);
+  if (target === undefined || !(await isFile(target))) return;
+  const kept = (await attachments(cli, "deploy")).keep(resolve(target), id);
+  await kept.catch((error: unknown) =>
+    printNote(cli, `Warning: the next deploy of ${target} will not find ${id} again, because it cannot be noted here: ${messageOf(error)}`),
+  );
 }
 
 async function attachments(cli: CliContext, kind: "dev" | "deploy"): Promise<Attachments> {

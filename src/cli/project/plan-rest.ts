@@ -68,7 +68,6 @@ export async function planDeliveries(context: ProjectContext, project: Project):
     throw new PdError(
       "PD_BAD_INPUT",
       `Cannot deliver what ${emitter} emits to ${JSON.stringify(to)}: no webhook, source or workflow has this name${didYouMean(to, names)}`,
-      { details: { emitter, to } },
     );
   }
   const nameOf = new Map([...context.sources, ...context.workflows].map(({ id, name_slug: slug }) => [id, slug]));

@@ -172,7 +172,6 @@ function requireReferences(where: string, declared: readonly PropRecord[], { pro
   const [first] = open;
   if (first === undefined) return;
   throw new PdError("PD_BAD_INPUT", `Cannot apply ${where}: pd.yaml contains the value of the secret ${open.join(", ")}`, {
-    details: { props: open },
     fix: `${first}: \${env:${first.replaceAll(/\W/g, "_").toUpperCase()}}, and set that variable where you apply it`,
   });
 }

@@ -131,7 +131,7 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, { pat
 }
 
 function badFile(path: string, problems: readonly string[]): PdError {
-  return new PdError("PD_BAD_INPUT", `Cannot use ${path}:\n  - ${problems.join("\n  - ")}`, { details: { problems: [...problems] } });
+  return new PdError("PD_BAD_INPUT", `Cannot use ${path}:\n  - ${problems.join("\n  - ")}`);
 }
 
 /** The line of `place`, or of its nearest existing parent. */

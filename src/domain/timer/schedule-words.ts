@@ -30,7 +30,8 @@ function cronWords(cron: string): string | undefined {
   const [minute = "", hour = "", day = "", month = "", weekday = ""] = fields;
   if (fields.length !== 5 || month !== "*") return undefined;
   if (day === "*" && weekday === "*" && hour === "*") return withinHour(minute);
-  if (day === "*" && weekday === "*" && minute === "0" && /^\*\/\d+$/.test(hour)) return everyWords(Number(hour.slice(2)), "hour");
+  if (day === "*" && weekday === "*" && minute === "0" && /^\*\/\d+$/.test(hour) && 24 % Number(hour.slice(2)) === 0)
+    return everyWords(Number(hour.slice(2)), "hour");
   const at = timesOf(minute, hour);
   if (at === undefined) return undefined;
   if (day === "*" && weekday === "*") return `every day at ${at}`;

@@ -39,6 +39,8 @@ export interface AccountPorts {
 export class Accounts {
   readonly #ports: AccountPorts;
   readonly #tested = new Map<string, AccountTest["verdict"]>();
+  /** The newest test of each account. */
+  readonly #testing = new Map<string, object>();
 
   constructor(ports: AccountPorts) {
     this.#ports = ports;
@@ -47,9 +49,17 @@ export class Accounts {
   /** Throws PD_ACCOUNT_NOT_FOUND, PD_BAD_INPUT. */
   async test(idOrName: string, probe: AppProbe | undefined): Promise<AccountTest> {
     const account = await this.find(idOrName);
+    const underWay = {};
+    this.#testing.set(account.id, underWay);
     const tested = await testAccount(this.#ports, account, probe);
-    this.#tested.set(account.id, tested.verdict);
+    // Its credentials may have been replaced meanwhile.
+    if (this.#testing.get(account.id) === underWay) this.#tested.set(account.id, tested.verdict);
     return tested;
+  }
+
+  #forgetTest(id: string): void {
+    this.#tested.delete(id);
+    this.#testing.delete(id);
   }
 
   /** Since the server started, and since its credentials were changed. */
@@ -107,7 +117,7 @@ export class Accounts {
       await this.#ports.store.saveAccount(account);
       return account;
     }
-    this.#tested.delete(before.id);
+    this.#forgetTest(before.id);
     const kept = await this.#ports.credentials.change(before.id, ({ id, name: oldName, createdAt }) => ({
       ...rest,
       id,
@@ -122,7 +132,7 @@ export class Accounts {
   async change(idOrName: string, change: AccountChange): Promise<AccountContent> {
     const { id, name } = await this.find(idOrName);
     const updatedAt = this.#ports.clock.now();
-    if (change.credentials !== undefined) this.#tested.delete(id);
+    if (change.credentials !== undefined) this.#forgetTest(id);
     const changed = await this.#ports.credentials.change(id, (before) => {
       const name = change.name ?? before.name;
       return { ...(change.credentials === undefined ? before : withFields(before, change.credentials)), name, updatedAt };

@@ -10,8 +10,7 @@ async function claimSlug(sources: HostedSources, store: SlugStore, { name, own }
   for (const slug of slugsFor(name)) {
     if (slug === own) return slug;
     if (!sources.holdSlug(slug)) continue;
-    if (!(await store.isSlugTaken(slug))) return slug;
-    sources.releaseSlug(slug);
+    if (!(await isTaken(sources, store, slug))) return slug;
   }
   throw new PdError("PD_CONFLICT", `Cannot name a source ${JSON.stringify(name)}: every slug is taken`);
 }
@@ -32,9 +31,19 @@ export async function slugAfter(
   if (wanted === undefined) return name === source.name || keepsSlug ? source.slug : claimSlug(sources, store, { name, own: source.slug });
   if (wanted === source.slug) return wanted;
   if (!sources.holdSlug(wanted)) throw slugTaken(name, wanted);
-  if (!(await store.isSlugTaken(wanted))) return wanted;
-  sources.releaseSlug(wanted);
+  if (!(await isTaken(sources, store, wanted))) return wanted;
   throw slugTaken(name, wanted);
+}
+
+/** Releases the reservation, unless the slug is free. */
+async function isTaken(sources: HostedSources, store: SlugStore, slug: string): Promise<boolean> {
+  let isFree = false;
+  try {
+    isFree = !(await store.isSlugTaken(slug));
+  } finally {
+    if (!isFree) sources.releaseSlug(slug);
+  }
+  return !isFree;
 }
 
 /** `begin` gets the wanted slug, or the first free one of the name. Throws PD_CONFLICT. */

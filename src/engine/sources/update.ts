@@ -93,10 +93,11 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
   try {
     const values = await nextValues(live, unit, { component, props: request.props ?? {} });
     const name = request.name ?? source.name;
-    const slug = await slugAfter(state.sources, ports.store, { source, name, wanted: request.slug, keepsSlug: request.keepsSlug });
     const active = request.active ?? source.active;
     const settings = changedSettings(source.settings, request.settings);
     const version = isOtherVersion(await live.readComponent(), component) ? live.highestVersion + 1 : source.version;
+    // Last: whoever calls releases it.
+    const slug = await slugAfter(state.sources, ports.store, { source, name, wanted: request.slug, keepsSlug: request.keepsSlug });
     return {
       component,
       unit,

@@ -166,7 +166,7 @@ function isSameKey(given: string, wanted: string): boolean {
 function refuseForeign({ req }: Context): void {
   const [site, origin] = [req.header("sec-fetch-site"), req.header("origin")];
   const isOwn = origin === undefined || (URL.canParse(origin) && new URL(origin).host === req.header("host"));
-  // Links from other sites may open the page, which starts without a key.
+  // Links from other sites may open the page, which does nothing of its address before the user agrees.
   const isFine =
     site === undefined ? isOwn : site === "same-origin" || site === "none" || (req.method === "GET" && req.header("sec-fetch-mode") === "navigate");
   if (!isFine) throw new PdError("PD_FOREIGN_ORIGIN", `Cannot ${req.method} ${req.path} for a page of ${JSON.stringify(origin ?? site ?? "")}`);

@@ -114,7 +114,6 @@ async function openPostgres(settings: PostgresSettings, leadership?: Leadership)
   const db = new Connections({ config, applicationName, clock, signal, check });
   if (identity !== undefined) await saveIdentity(db, identity);
   await dropDonePending(db);
-  await db.forgetOldMarks();
   return { db, store: storeOn(db, settings), version };
 }
 

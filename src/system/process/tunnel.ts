@@ -27,7 +27,7 @@ const PROGRAMS: Readonly<Record<string, TunnelProgram>> = {
 };
 const NAMES = Object.keys(PROGRAMS).join(", ");
 /** Until the address is known. */
-const START_MS = 30_000;
+const START_MS = 15_000;
 /** Characters of output, for the reason of a failure. */
 const KEPT = 4000;
 
@@ -57,7 +57,8 @@ export async function startTunnel(wanted: string, starting: Starting): Promise<T
 /** Undefined when the program does not exist. */
 function started(command: string, { words, address }: TunnelProgram, { port, onEnd }: Starting): Promise<Tunnel | undefined> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, words(port), { stdio: ["ignore", "pipe", "pipe"], env: withoutSecrets() });
+    // A process group of its own: Ctrl-C of a terminal ends the server first, whose requests may still be answered.
+    const child = spawn(command, words(port), { stdio: ["ignore", "pipe", "pipe"], env: withoutSecrets(), detached: true });
     let [output, isKnown, isClosed] = ["", false, false];
     const fail = (reason: string): void => {
       clearTimeout(timer);

@@ -1,4 +1,5 @@
 import { type Client, createClient, everyPage } from "../../client/client.ts";
+import { PdError } from "../../domain/errors.ts";
 import type { Source } from "../types.ts";
 
 const KEPT = "headwater-key";
@@ -33,7 +34,10 @@ export async function openSession(): Promise<Session | undefined> {
   const brought = await broughtKey(given).catch(() => undefined);
   if (brought === undefined || brought === kept) return checked(kept);
   // A key that the server does not know any more needs no question.
-  const current = await checked(kept).catch(() => undefined);
+  const current = await checked(kept).catch((error: unknown) => {
+    if (!(error instanceof PdError && error.code === "PD_UNAUTHORIZED")) throw error;
+    return undefined;
+  });
   return current === undefined || confirm(OTHER_KEY) ? openWith(brought).catch(() => checked(kept)) : current;
 }
 
@@ -49,6 +53,12 @@ export async function openWith(key: string): Promise<Session> {
   const session = await checked(key);
   keep(key);
   return session;
+}
+
+/** Forgets the key, in every tab. */
+export function signOut(): void {
+  localStorage.removeItem(KEPT);
+  location.assign("/");
 }
 
 function keep(key: string): void {

@@ -64,8 +64,8 @@ export function SchedulePage() {
       )}
       {planned.length > 0 && (
         <Table columns={COLUMNS}>
-          {planned.slice(0, MOST_SHOWN).map((one) => (
-            <Row key={`${one.path} ${one.words}`} planned={one} last={activity.find(({ source_id: id }) => id === one.id)?.calls[0]} />
+          {planned.slice(0, MOST_SHOWN).map((one, place) => (
+            <Row key={`${one.path} ${one.words} ${place}`} planned={one} last={activity.find(({ source_id: id }) => id === one.id)?.calls[0]} />
           ))}
         </Table>
       )}

@@ -33,7 +33,8 @@ export function Subscriptions({ of, side, none }: SubscriptionsProps) {
   const { value: all = [], reload } = useLoaded(`subscriptions ${of} ${side}`, () => client.subscriptions.list(), LOOK_EVERY_MS);
   const { value: ends = [] } = useLoaded("ends of subscriptions", () => everyEnd(client), LOOK_EVERY_MS);
   const [channel, setChannel] = useState("");
-  const own = all.filter((one) => (side === "emitter" ? one.emitter_id === of || one.emitter_id.endsWith("_*") : one.listener_id === of));
+  const isFromHere = ({ emitter_id: from, listener_id: to }: SubscriptionRecord): boolean => from === of || (isOfAll(from) && to !== of);
+  const own = all.filter((one) => (side === "emitter" ? isFromHere(one) : one.listener_id === of));
   const subscribe = (id: string, to: string): Promise<void> =>
     telling(async () => {
       const both = side === "emitter" ? { emitter_id: of, listener_id: id } : { emitter_id: id, listener_id: of };
@@ -56,7 +57,7 @@ export function Subscriptions({ of, side, none }: SubscriptionsProps) {
             <EndOf id={one[other]} ends={ends} />
             {one.event_name !== "" && <span class="muted">· {one.event_name}</span>}
             {side === "emitter" && one.emitter_id !== of && <span class="muted">gets the events of all sources</span>}
-            {mayChange && (side === "listener" || one.emitter_id === of) && (
+            {mayChange && (side === "listener" || one.emitter_id === of) && !one.listener_id.startsWith("p_") && (
               <button
                 type="button"
                 class="button plain icon"
@@ -96,8 +97,13 @@ export function Subscriptions({ of, side, none }: SubscriptionsProps) {
   );
 }
 
+/** `dc_*`, a user or a workspace. */
+function isOfAll(emitter: string): boolean {
+  return emitter === "dc_*" || /^[ou]_/.test(emitter);
+}
+
 function EndOf({ id, ends }: { id: string; ends: readonly End[] }) {
-  if (id.endsWith("_*")) return <span>all sources</span>;
+  if (isOfAll(id)) return <span>all sources</span>;
   const end = ends.find((one) => one.id === id);
   if (end === undefined) return <code>{id}</code>;
   return (

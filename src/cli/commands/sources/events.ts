@@ -67,13 +67,14 @@ interface OfAll {
 
 /** The newest of all sources and workflows. */
 async function eventsOfAll(cli: CliContext, client: Client, { limit, channel, print }: OfAll): Promise<number> {
+  if (limit === 0) return 0;
   const [sources, workflows] = await Promise.all([everyPage(client.sources.list), everyPage(client.workflows.list).catch(ignoringOlder)]);
   const found: { readonly record: EventRecord; readonly of: string }[] = [];
   for (const { id, name_slug: of } of [...sources, ...workflows]) {
-    const { data } = await client.events.list(id, { expand: "event", limit, event_name: channel });
+    const data = await client.events.list(id, { expand: "event", limit, event_name: channel }).then((page) => page.data, ignoringMissing);
     for (const record of data.toReversed()) found.push({ record, of });
   }
-  const newest = found.toSorted((a, b) => a.record.indexed_at_ms - b.record.indexed_at_ms).slice(limit === 0 ? found.length : -limit);
+  const newest = found.toSorted((a, b) => a.record.indexed_at_ms - b.record.indexed_at_ms).slice(-limit);
   if (cli.isJson)
     printJson(
       cli,
@@ -82,6 +83,12 @@ async function eventsOfAll(cli: CliContext, client: Client, { limit, channel, pr
   else if (newest.length === 0) printNote(cli, "No events yet");
   else for (const { record, of } of newest) print(record, of);
   return 0;
+}
+
+/** One that was deleted meanwhile, or that the server cannot read. */
+function ignoringMissing(error: unknown): readonly [] {
+  if (error instanceof PdError && error.code.endsWith("_NOT_FOUND")) return [];
+  throw error;
 }
 
 /** Older servers have no workflows. */

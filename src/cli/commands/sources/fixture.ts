@@ -107,7 +107,7 @@ async function fileOf(cli: CliContext, client: Client, { source, flags }: { sour
     if (known !== undefined && existsSync(known)) return known;
   }
   const { component_path: path, files } = await client.sources.version(source.id, String(source.version));
-  for (const name of Object.keys(files)) requirePlainPath(`${source.name_slug}/${name}`);
+  for (const name of [path, ...Object.keys(files)]) requirePlainPath(`${source.name_slug}/${name}`);
   const folder = resolve(source.name_slug);
   await writeServerFiles(folder, files, { isForced: flags.force === true, fix: "Give the component with --file, or --force to overwrite" });
   return join(folder, path);

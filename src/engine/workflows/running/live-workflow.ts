@@ -280,13 +280,14 @@ export class LiveWorkflow {
     const { signal, log } = this.#ports;
     const { id } = first;
     let run = first;
+    let failures = 0;
     for (let tries = 1; ; tries++) {
       this.#live.set(id, run);
       try {
         return await run.work();
       } catch (error) {
         if (this.isGone || signal.aborted) throw error;
-        if (!isOfDatabase(error) && tries >= MOST_TRIES) return await this.#fail(id, error);
+        if (!isOfDatabase(error) && ++failures >= MOST_TRIES) return await this.#fail(id, error);
         log.warn("a run of a workflow continues from its last step", { run: id, reason: messageOf(error) });
         await this.#pause(id, tries);
       } finally {

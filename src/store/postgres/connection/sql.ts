@@ -56,6 +56,9 @@ interface Mark {
 
 const MARK = `insert into write_marks (connection, number) values ($1, $2)
   on conflict (connection) do update set number = excluded.number, at = now()`;
+/** The first of a connection. Those of connections that were closed long ago are deleted. */
+const FIRST_MARK = `with old as (delete from write_marks where connection in
+  (select connection from write_marks where at < now() - interval '1 day' for update skip locked)) ${MARK}`;
 
 /** All connections of a server to its database. */
 export class Connections implements Sql {
@@ -169,7 +172,7 @@ export class Connections implements Sql {
       await client.query("begin");
       const made = await work(this.#within(client));
       const mark = this.#nextMark(client);
-      await this.#ask(client, MARK, [mark.connection, mark.number]);
+      await this.#ask(client, mark.number === 1 ? FIRST_MARK : MARK, [mark.connection, mark.number]);
       end = { made, mark };
       await client.query("commit");
       client.release();
@@ -198,11 +201,6 @@ export class Connections implements Sql {
     const mark = { ...before, number: before.number + 1 };
     this.#marks.set(client, mark);
     return mark;
-  }
-
-  /** Marks of connections that were closed long ago. */
-  async forgetOldMarks(): Promise<void> {
-    await this.run("delete from write_marks where at < now() - interval '1 day'");
   }
 
   #within(client: Client): Sql {
