@@ -31,6 +31,7 @@ export const invocation = z.object({
   source_id: text,
   trigger: z.looseObject({ kind: text }),
   trigger_summary: text,
+  arrived: optionalText.describe("start of the request's body or of the event, on one line"),
   started_at_ms: ms,
   duration_ms: z.number(),
   outcome: text,
@@ -41,6 +42,7 @@ export const invocation = z.object({
   response_status: z.int().optional(),
   replay_of: optionalText,
   version: z.int().optional().describe("version of the source that it ran on"),
+  event: json.optional().describe("the argument of run; omitted in lists"),
   returned: json.optional(),
   logs: z.array(line).optional(),
 });

@@ -49,6 +49,7 @@ export const choices = z.object({
   options: z.array(z.object({ label: text, value: json })),
   string_options: z.array(text),
   context: jsonObject.nullable().describe("send it as prev_context to get the next page"),
+  reads: z.array(text).describe("other props that the options depend on, as far as known"),
   ...asides,
 });
 export type ChoicesRecord = z.infer<typeof choices>;

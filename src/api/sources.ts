@@ -23,6 +23,7 @@ export const source = z.object({
   component_id: text,
   component_key: optionalText,
   component_version: text,
+  description: optionalText.describe("of its component"),
   version: z.int().describe("counts the code versions it has run on, from 1"),
   configured_props: jsonObject,
   configurable_props: z.array(prop),
@@ -123,6 +124,7 @@ export const sources = {
     tag,
     summary: "Changes code, name, props, variables or state: deactivate, swap, activate",
     params: sourceParams.extend({
+      env: z.record(z.string(), z.string().nullable()).optional().describe("null removes a variable; others stay"),
       if_version: whole(1, MOST_VERSIONS).optional().describe("fails with PD_CONFLICT unless this is the current version"),
       keep_slug: flag.optional().describe("keeps the slug when the name changes"),
       slug: slug.optional().describe("the new slug, which must not be in use"),

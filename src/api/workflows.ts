@@ -127,6 +127,7 @@ const run = z.object({
   version: z.int(),
   state: runState,
   trigger: z.object({ kind: text, event: json.optional().describe("omitted in lists"), emitter_id: optionalText, event_name: optionalText }),
+  arrived: optionalText.describe("start of the request's body or of the event, on one line"),
   started_at_ms: ms,
   ended_at_ms: ms.optional(),
   failure: failure.optional(),

@@ -22,6 +22,10 @@ export class Deployed {
     return "outline" in live ? live.outline : live.source;
   }
 
+  nameOf(id: string): string | undefined {
+    return (isDeployedId(id) ? this.#sources.byId(id)?.outline.name : undefined) ?? this.#workflows.named().find((one) => one.id === id)?.name;
+  }
+
   has(id: string): boolean {
     return (isDeployedId(id) && this.#sources.byId(id) !== undefined) || this.#workflows.concurrencyOf(id) !== undefined;
   }

@@ -166,7 +166,8 @@ export class TestSource {
       ...(query === undefined ? {} : { query }),
     } as const;
     const { outcome, returned } = await this.#turns.take(() => this.#ask(method, { log: () => {}, respond: () => {} }));
-    if (outcome.kind === "returned") return parseJson(returned ?? "null");
+    const answer = parseJson(returned ?? "null");
+    if (outcome.kind === "returned") return typeof answer === "object" && answer !== null && "found" in answer ? answer["found"] : null;
     throw new PdError("PD_OPTIONS_FAILED", `Cannot list the options of ${prop}: ${reasonOf(outcome)}`);
   }
 

@@ -252,7 +252,7 @@ describe("a source that listens", () => {
     await emit(source, { a: 1 });
     expect(await listening.payloadsOnce(1)).toEqual([{ heard: { a: 1 } }]);
     const [invocation] = await listening.invocations();
-    expect(invocation).toMatchObject({ trigger: { kind: "event", emitterId: source.id }, trigger_summary: `event of ${source.id}` });
+    expect(invocation).toMatchObject({ trigger: { kind: "event", emitterId: source.id }, trigger_summary: "event of Emitter", arrived: '{"a":1}' });
   });
 
   it("is run again after a stop that cut it off, and does not hear itself under dc_*", async () => {

@@ -54,6 +54,58 @@ describe("what a person typed stays", () => {
     await page.getByRole("heading", { name: "Cities" }).waitFor();
   });
 
+  it("in each form of a source's configuration", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.client.sources.deploy({
+      component_code: GOOD.replace("run()", 'props: { city: "string" }, run()'),
+      configured_props: { city: "Rome" },
+    });
+    const page = await openPage(server, `/sources/${source.id}/configuration`);
+    const heal = await failing(page, "PUT", /\/v1\/sources\//);
+    const fields = [
+      { field: page.getByLabel("city"), typed: "Oslo", button: "Save" },
+      { field: page.getByLabel("Slug"), typed: "other", button: "Save name" },
+      { field: page.getByLabel("Concurrent runs"), typed: "4", button: "Save settings" },
+      { field: page.getByLabel("Name of the variable"), typed: "TOKEN", button: "Add" },
+    ];
+    for (const [index, { field, typed, button }] of fields.entries()) {
+      await field.fill(typed);
+      await page.getByRole("button", { name: button, exact: true }).click();
+      await expect.poll(() => page.getByRole("alert").filter({ hasText: "Cannot do this" }).count()).toBe(index + 1);
+      expect(await field.inputValue()).toBe(typed);
+    }
+    await heal();
+    for (const { button } of fields) await page.getByRole("button", { name: button, exact: true }).click();
+    await page.getByRole("alert").first().waitFor({ state: "detached" });
+    await expect
+      .poll(() => server.client.sources.get(source.id))
+      .toMatchObject({ configured_props: { city: "Oslo" }, name_slug: "other", max_concurrency: 4, env: ["TOKEN"] });
+  });
+
+  it("in the files of a source and of a workflow", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.client.sources.deploy({ component_code: ORDERS });
+    const workflow = await deployWorkflow(server, workflowOf({ one: codeStep("return 1;") }));
+    const page = await openPage(server, `/sources/${source.id}/code`);
+    const editor = page.locator(".cm-content");
+    for (const [path, comment, pattern] of [
+      [`/sources/${source.id}/code`, "// typed here", /\/v1\/sources\//],
+      [`/workflows/${workflow.id}/files`, "# typed here", /\/v1\/workflows\//],
+    ] as const) {
+      await page.goto(`${server.apiUrl}${path}`);
+      await editor.click();
+      await page.keyboard.press("Control+End");
+      await page.keyboard.insertText(`\n${comment}`);
+      const heal = await failing(page, "PUT", pattern);
+      await page.keyboard.press("Control+s");
+      await page.getByRole("alert").filter({ hasText: "Cannot do this" }).waitFor();
+      expect(await editor.textContent()).toContain(comment);
+      await heal();
+      await page.keyboard.press("Control+s");
+      await page.getByRole("alert").waitFor({ state: "detached" });
+    }
+  });
+
   it.each([360, 768, 1280])("in every dialog, which shows what failed and fits %i pixels", async (width) => {
     const server = await TestServer.inMemory();
     const source = await server.client.sources.deploy({ component_code: ORDERS });

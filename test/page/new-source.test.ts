@@ -42,6 +42,27 @@ describe("a new source on the page", () => {
     expect(await (await fetch(source?.endpoint_url ?? "")).text()).toBe("b1 7 hello");
   });
 
+  it("is found by its app in the catalogue, by a mistyped app, and by words; an app without components says so", async () => {
+    const server = await withRegistry();
+    const page = await openPage(server, "/sources/new");
+    const apps = page.getByRole("region", { name: "Apps" });
+    await apps.getByRole("button", { name: /shop 1 source/ }).click();
+    await page.getByRole("button", { name: /New Order/ }).waitFor();
+    await page.getByRole("button", { name: "All apps" }).click();
+    await apps.getByRole("button", { name: /GitHub/ }).click();
+    await page.getByText("The registries have no source of GitHub").waitFor();
+    await page.getByLabel("App", { exact: true }).fill("shops");
+    await page.getByLabel("App", { exact: true }).press("Enter");
+    await page.getByRole("button", { name: "shop", exact: true }).click();
+    await page.getByRole("button", { name: /New Order/ }).waitFor();
+    await page.getByRole("button", { name: "All apps" }).click();
+    await page.getByRole("searchbox", { name: "Search sources" }).fill("new issue");
+    await apps
+      .getByRole("button", { name: /Linear/ })
+      .first()
+      .waitFor();
+  });
+
   it("shows every setting, in the form of a deploy and of a source, and changes it", async () => {
     const server = await TestServer.inMemory();
     const source = await server.client.sources.deploy({ component_code: 'export default { name: "Set", version: "1", run() {} };', max_concurrency: 2 });
@@ -75,7 +96,7 @@ describe("a new source on the page", () => {
     await page.getByLabel("pin").fill("");
     await page.getByLabel("size").fill("m");
     await page.getByRole("button", { name: "Connect an account" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("till");
+    await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("till");
     await page.getByLabel("api_key").fill("k9");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByLabel("demo").locator("option:checked", { hasText: "till" }).waitFor({ state: "attached" });

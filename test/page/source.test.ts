@@ -157,6 +157,52 @@ describe("a source on the page", () => {
     expect(await server.client.state.all(source.id)).toEqual({ count: 2 });
   });
 
+  it("tells runs apart by what arrived, and shows the event that the component received beside the request as it came", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.client.sources.deploy({ component_code: ORDERS });
+    for (const id of ["a7", "b8"]) await order(source.endpoint_url, { id });
+    const page = await openPage(server, `/sources/${source.id}/runs`);
+    await page.getByRole("option", { name: /POST \/ {"id":"b8"}/ }).waitFor();
+    await page.getByRole("option", { name: /POST \/ {"id":"a7"}/ }).click();
+    const event = page.getByRole("tree", { name: "the event" });
+    await event.getByText('"a7"', { exact: true }).waitFor();
+    await page.getByText("The request as it came").click();
+    await page
+      .getByRole("tree", { name: "trigger" })
+      .getByText(/clientIp/)
+      .waitFor();
+  });
+
+  it("has its name, slug and variables on its page; a variable is added, replaced and removed, and never shown", async () => {
+    const server = await TestServer.inMemory();
+    const code =
+      'export default { name: "Vars", description: "Reads **variables**", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ status: 200, body: String(process.env.CITY) }); } };';
+    const source = await server.client.sources.deploy({ component_code: code });
+    const answer = async (): Promise<string> => (await fetch(source.endpoint_url ?? "")).text();
+    const page = await openPage(server, `/sources/${source.id}/configuration`);
+    await page.getByRole("form", { name: "About" }).locator("strong", { hasText: "variables" }).waitFor();
+    const form = page.getByRole("form", { name: "Variables" });
+    const save = async (name: string, value: string): Promise<void> => {
+      await form.getByLabel("Name of the variable").fill(name);
+      await form.getByLabel("Value of the variable").fill(value);
+      await form.getByLabel("Value of the variable").press("Enter");
+    };
+    await save("CITY", "Rome");
+    await form.getByText("CITY", { exact: true }).waitFor();
+    expect(await answer()).toBe("Rome");
+    await form.getByRole("button", { name: "Replace CITY" }).click();
+    await save("CITY", "Oslo");
+    await expect.poll(answer).toBe("Oslo");
+    expect(await page.content()).not.toContain("Oslo");
+    await form.getByRole("button", { name: "Remove CITY" }).click();
+    await form.getByText("CITY", { exact: true }).waitFor({ state: "detached" });
+    expect(await answer()).toBe("undefined");
+    await page.getByLabel("Name", { exact: true }).fill("Cities");
+    await page.getByRole("button", { name: "Save name" }).click();
+    await page.getByRole("heading", { name: "Cities" }).waitFor();
+    expect(await server.client.sources.get(source.id)).toMatchObject({ name: "Cities", name_slug: source.name_slug, env: [] });
+  });
+
   it("shows why a run failed, and its log as it comes", async () => {
     const { server, source } = await withOrders();
     const page = await openPage(server, `/sources/${source.id}/logs`);

@@ -25,6 +25,8 @@ export interface AppProbe {
 
 export interface CatalogApp {
   readonly name: string;
+  /** Words of what its components are about. */
+  readonly topics: string;
   /** Without those that OAuth provides. */
   readonly fields: readonly AppField[];
   /** Omitted without OAuth 2, or when the user must supply the URLs. */
@@ -34,6 +36,7 @@ export interface CatalogApp {
 
 interface TableRow {
   readonly name: string;
+  readonly topics: string;
   readonly fields?: readonly AppField[];
   readonly oauth?: Partial<OAuthProvider> & { readonly scopes: readonly string[]; readonly provider?: string };
   readonly probe?: AppProbe;
@@ -52,9 +55,9 @@ export async function catalogApp(slug: string): Promise<CatalogApp | undefined> 
   return (await appCatalog()).get(slug);
 }
 
-function knownAppOf({ name, fields = [], oauth, probe }: TableRow, providers: Providers): CatalogApp {
+function knownAppOf({ name, topics, fields = [], oauth, probe }: TableRow, providers: Providers): CatalogApp {
   const provider = providerOf(oauth, providers);
-  return { name, fields, ...(provider === undefined ? {} : { oauth: provider }), ...(probe === undefined ? {} : { probe }) };
+  return { name, topics, fields, ...(provider === undefined ? {} : { oauth: provider }), ...(probe === undefined ? {} : { probe }) };
 }
 
 function providerOf(oauth: TableRow["oauth"], providers: Providers): OAuthProvider | undefined {

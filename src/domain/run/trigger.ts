@@ -83,7 +83,8 @@ export function withTimezones(event: JsonObject): JsonObject {
   return { ...event, timezone_configured: configured ?? {}, timezone_utc: utc ?? {} };
 }
 
-export function describeTrigger(trigger: Trigger): string {
+/** `nameOf` turns the id of an emitter into its name. */
+export function describeTrigger(trigger: Trigger, nameOf: (id: string) => string | undefined = () => undefined): string {
   switch (trigger.kind) {
     case "http":
       return `${trigger.method} ${trigger.path}${trigger.query === "" ? "" : `?${trigger.query}`}`;
@@ -96,7 +97,7 @@ export function describeTrigger(trigger: Trigger): string {
     case "sample":
       return "sample event";
     case "event":
-      return `event of ${trigger.emitterId}${trigger.channel === "" ? "" : ` on ${trigger.channel}`}`;
+      return `event of ${nameOf(trigger.emitterId) ?? trigger.emitterId}${trigger.channel === "" ? "" : ` on ${trigger.channel}`}`;
     case "step":
       return `step ${trigger.namespace}${trigger.attempt === 1 ? "" : `, attempt ${trigger.attempt}`}`;
   }

@@ -13,6 +13,11 @@ export interface App extends CatalogApp {
   readonly auth: "oauth" | "keys" | undefined;
 }
 
+export interface ComponentCounts {
+  readonly sources: number;
+  readonly actions: number;
+}
+
 type AppPorts = CodePorts & { readonly store: Pick<ComponentStore, "listComponents"> };
 
 export class Apps {
@@ -24,10 +29,11 @@ export class Apps {
     this.#registries = registries;
   }
 
+  /** Known apps, and those of components that are here. */
   async list(): Promise<readonly App[]> {
     const known = await appCatalog();
-    const slugs = new Set([...known.keys(), ...(await this.#used())]);
-    return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, known.get(slug) ?? { name: slug, fields: [] }));
+    const slugs = new Set([...known.keys(), ...(await this.#used()), ...(await this.countComponents()).keys()]);
+    return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, known.get(slug) ?? { name: slug, topics: "", fields: [] }));
   }
 
   /** Derives an unknown app from code that uses it, or from published code. */
@@ -42,6 +48,16 @@ export class Apps {
 
   async ofComponent(slug: string, code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent }): Promise<App | undefined> {
     return this.find(slug, code.kind === "saved" ? code.component.code : (await resolveCode(this.#ports, code)).code);
+  }
+
+  /** Of the apps whose components are here. Others may be published. */
+  async countComponents(): Promise<ReadonlyMap<string, ComponentCounts>> {
+    const counts = new Map<string, ComponentCounts>();
+    for (const { key, type } of await this.#registries.index()) {
+      const { sources, actions } = counts.get(appOfKey(key)) ?? { sources: 0, actions: 0 };
+      counts.set(appOfKey(key), type === "source" ? { sources: sources + 1, actions } : { sources, actions: actions + 1 });
+    }
+    return counts;
   }
 
   async #used(): Promise<readonly string[]> {
@@ -70,7 +86,7 @@ function learnedApp(slug: string, names: readonly string[], own: readonly string
   const fields = names
     .filter((name) => !name.startsWith("oauth_"))
     .map((name): AppField => ({ name, secret: isSecretField(name), ...(name === required ? {} : { optional: true }) }));
-  return { ...appOf(slug, { name: slug, fields }), ...(byOAuth ? { auth: "oauth" } : {}) };
+  return { ...appOf(slug, { name: slug, topics: "", fields }), ...(byOAuth ? { auth: "oauth" } : {}) };
 }
 
 /** Field names are only a help. */

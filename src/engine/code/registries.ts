@@ -4,7 +4,12 @@ import type { RegistryStore } from "../../ports/stores/registry-store.ts";
 import { didYouMean } from "../../domain/text/did-you-mean.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug, isKey, searchIndex } from "../../domain/component/registry.ts";
+import { appCatalog } from "../../domain/account/app-catalog.ts";
+import { type AppTopics, appsAbout } from "../../domain/component/app-search.ts";
 import { Turns } from "../../domain/source/turns.ts";
+
+/** Each is a package to fetch. */
+const MOST_GUESSED = 4;
 
 export interface RegistryPorts {
   readonly store: RegistryStore;
@@ -111,19 +116,32 @@ export class Registries {
   }
 
   /**
-   * Best match first. Fetches the missing app that the query starts with. Throws PD_REGISTRY_UNREACHABLE when that
-   * fails and nothing else matches.
+   * Best match first. Fetches the missing app that the query starts with, and when nothing matches, the apps that its
+   * words are about. Throws PD_REGISTRY_UNREACHABLE when that fails and nothing else matches.
    */
   async search(query: string): Promise<readonly IndexedComponent[]> {
     const found = searchIndex(await this.index(), query);
     const [app = ""] = query.toLowerCase().split(/\s+/);
-    if (!isAppSlug(app) || found.some(({ key }) => appOfKey(key) === app)) return found;
+    if (found.some(({ key }) => appOfKey(key) === app)) return found;
     try {
-      for (const registry of await this.list()) if (await this.#ports.registry.prepare(registry, app)) return searchIndex(await this.index(), query);
+      const isHere = isAppSlug(app) && (await this.#prepare(app));
+      const others = isHere || found.length > 0 ? [] : appsAbout(query, await this.#topics()).slice(0, MOST_GUESSED);
+      const guessed = await Promise.all(others.map((other) => this.#prepare(other)));
+      return isHere || guessed.includes(true) ? searchIndex(await this.index(), query) : found;
     } catch (error) {
       if (found.length === 0) throw error;
     }
     return found;
+  }
+
+  /** False when no registry has the app. */
+  async #prepare(app: string): Promise<boolean> {
+    for (const registry of await this.list()) if (await this.#ports.registry.prepare(registry, app)) return true;
+    return false;
+  }
+
+  async #topics(): Promise<readonly AppTopics[]> {
+    return [...(await appCatalog())].map(([slug, { name, topics }]) => ({ slug, name, topics }));
   }
 
   async index(): Promise<readonly IndexedComponent[]> {

@@ -36,7 +36,8 @@ export interface UpdateRequest extends Tracked {
   readonly slug?: string;
   /** Other values stay. `null` removes a value. */
   readonly props?: JsonObject;
-  readonly env?: Readonly<Record<string, string>>;
+  /** As `props`. */
+  readonly env?: Readonly<Record<string, string | null>>;
   readonly active?: boolean;
   /** Continues when `deactivate` of the old version throws. */
   readonly isForced?: boolean;
@@ -85,10 +86,15 @@ async function toNext(ports: ChangePorts, state: Hosting, { live, request }: { l
   }
 }
 
+function changedVariables(before: Readonly<Record<string, string>>, changes: UpdateRequest["env"] = {}): Readonly<Record<string, string>> {
+  const entries = Object.entries({ ...before, ...changes });
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
 /** Everything that can fail without touching the running version. */
 async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<NextVersion> {
   const { source } = live;
-  const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
+  const env = changedVariables(source.env, request.env);
   const { component, unit } = await nextCode(ports, live, { request, env });
   try {
     const values = await nextValues(live, unit, { component, props: request.props ?? {} });

@@ -9,7 +9,7 @@ import type { RunFileRequest } from "../../domain/run/run-files.ts";
 import type { PropFacts } from "../../domain/props/prop-kind.ts";
 
 /** Changes with every change to a message. A child with another version is refused. */
-export const PROTOCOL = 13;
+export const PROTOCOL = 14;
 
 export const HOSTED_API = "api.pipedream.com";
 

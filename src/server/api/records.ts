@@ -13,6 +13,8 @@ import { type ConfiguredProps, hasEndpoint, propFacts } from "../../domain/props
 import { scheduleInput } from "../../domain/timer/schedule.ts";
 import { shownValue } from "../../domain/props/secret-props.ts";
 import type { RegistryOrigin, SavedComponent } from "../../domain/component/saved-component.ts";
+import { describeArrival } from "../../domain/run/arrival.ts";
+import { eventFor } from "../../domain/run/event-of-trigger.ts";
 import { describeTrigger } from "../../domain/run/trigger.ts";
 import type { ActionRun } from "../../engine/workbench/actions.ts";
 import type { Observation } from "../../engine/runs/commits/event-feed.ts";
@@ -74,6 +76,7 @@ export function sourceRecord(
     component_id: source.componentId,
     component_key: definition.key,
     component_version: definition.version,
+    description: definition.description === "" ? undefined : definition.description,
     version: source.version,
     configured_props: configuredRecord(configured, definition.props, endpoint),
     configurable_props: definition.props.map(propFacts),
@@ -158,13 +161,17 @@ export function eventRecord(sourceId: string, event: Event | PostponedEvent, isE
   };
 }
 
-export function invocationRecord(invocation: Invocation, logs?: readonly LogLine[]): InvocationRecord {
+type Named = (id: string) => string | undefined;
+
+/** For a list. */
+export function invocationRecord(invocation: Invocation, nameOf: Named): InvocationRecord {
   const { outcome, trigger } = invocation;
   return {
     id: invocation.id,
     source_id: invocation.sourceId,
     trigger: { ...trigger },
-    trigger_summary: describeTrigger(trigger),
+    trigger_summary: describeTrigger(trigger, nameOf),
+    arrived: describeArrival(trigger) || undefined,
     started_at_ms: invocation.startedAt,
     duration_ms: invocation.durationMs,
     outcome: outcome.kind,
@@ -176,7 +183,18 @@ export function invocationRecord(invocation: Invocation, logs?: readonly LogLine
     replay_of: invocation.replayOf,
     version: invocation.version,
     returned: invocation.returned === undefined ? undefined : parseJson(invocation.returned),
-    logs: logs?.map((line) => lineRecord(line)),
+  };
+}
+
+/** For one alone. */
+export async function wholeInvocationRecord(invocation: Invocation, logs: readonly LogLine[], nameOf: Named): Promise<InvocationRecord> {
+  const { trigger } = invocation;
+  // A step has props, not an event.
+  const event = trigger.kind === "step" || trigger.kind === "hook" ? undefined : await eventFor(trigger, () => undefined);
+  return {
+    ...invocationRecord(invocation, nameOf),
+    event: event === undefined ? undefined : parseJson(JSON.stringify(event)),
+    logs: logs.map((line) => lineRecord(line)),
   };
 }
 
@@ -201,12 +219,12 @@ export function lineRecord({ at, level, text, from }: LogLine): LineRecord {
   return { k: level === "error" || level === "system" ? level : `console.${level}`, msg: text, ts: at, from };
 }
 
-export function observationRecord(observation: Observation): ObservationRecord {
+export function observationRecord(observation: Observation, nameOf: Named): ObservationRecord {
   switch (observation.kind) {
     case "started": {
       const { id, at, trigger, replayOf } = observation;
       const replay = replayOf === undefined ? {} : { replay_of: replayOf };
-      const msg = `${describeTrigger(trigger)}${replayOf === undefined ? "" : `, replay of ${replayOf}`}`;
+      const msg = `${describeTrigger(trigger, nameOf)}${replayOf === undefined ? "" : `, replay of ${replayOf}`}`;
       return { k: "run.start", ts: at, invocation_id: id, msg, trigger: trigger.kind, ...replay };
     }
     case "line":

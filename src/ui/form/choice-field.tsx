@@ -12,6 +12,8 @@ interface ChoicePage {
   readonly choices: readonly Choice[];
   /** Passed on when the next page is loaded. */
   readonly context: JsonObject;
+  /** Props that they were made of. */
+  readonly reads: readonly string[];
 }
 
 interface Asked {
@@ -29,17 +31,25 @@ interface Loading {
   readonly choices: readonly Choice[];
   readonly page: number;
   readonly next: JsonObject | undefined;
+  readonly reads: readonly string[];
   readonly isLoading: boolean;
   readonly error?: unknown;
 }
 
-const NOTHING: Loading = { choices: [], page: -1, next: undefined, isLoading: false };
+const NOTHING: Loading = { choices: [], page: -1, next: undefined, reads: [], isLoading: false };
 
 export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: JsonObject }) {
-  const { prop, value, set, id, isDisabled, describedBy, isWrong, ask } = props;
+  const { prop, value, set, id, isDisabled, describedBy, isWrong, ask, values } = props;
   const isMany = prop.type.endsWith("[]");
   const [query, setQuery] = useState("");
-  const [loading, load] = useChoices(prop.remoteOptions === true, (asked) => ask({ ...asked, prop: prop.name }));
+  const [loading, load, forget] = useChoices(prop.remoteOptions === true, (asked) => ask({ ...asked, prop: prop.name }));
+  const basis = JSON.stringify(loading.reads.map((name) => values[name] ?? null));
+  const listedFor = useRef({ reads: loading.reads, basis });
+  useEffect(() => {
+    const isOutdated = listedFor.current.reads === loading.reads && listedFor.current.basis !== basis;
+    listedFor.current = { reads: loading.reads, basis };
+    if (isOutdated) forget();
+  }, [loading.reads, basis]);
   const choices = prop.remoteOptions === true ? loading.choices : (prop.options ?? []);
   const chosen = isMany ? (Array.isArray(value) ? value : []) : value === undefined ? [] : [value];
   const isSearched = prop.useQuery === true;
@@ -126,7 +136,7 @@ export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: Json
   );
 }
 
-function useChoices(isRemote: boolean, ask: (asked: Omit<Asked, "prop">) => Promise<ChoicePage>): [Loading, (asked: Omit<Asked, "prop">) => void] {
+function useChoices(isRemote: boolean, ask: (asked: Omit<Asked, "prop">) => Promise<ChoicePage>): [Loading, (asked: Omit<Asked, "prop">) => void, () => void] {
   const [loading, setLoading] = useState<Loading>(NOTHING);
   const count = useRef(0);
   const load = (asked: Omit<Asked, "prop">): void => {
@@ -135,18 +145,23 @@ function useChoices(isRemote: boolean, ask: (asked: Omit<Asked, "prop">) => Prom
     const isLate = (): boolean => own !== count.current;
     setLoading((before) => ({ ...before, choices: asked.page === 0 ? [] : before.choices, isLoading: true, error: undefined }));
     ask(asked).then(
-      ({ choices, context }) =>
+      ({ choices, context, reads }) =>
         isLate() ||
         setLoading((before) => ({
           choices: [...before.choices, ...choices],
           page: asked.page,
           next: choices.length === 0 ? undefined : context,
+          reads,
           isLoading: false,
         })),
       (error: unknown) => isLate() || setLoading((before) => ({ ...before, page: asked.page, isLoading: false, error })),
     );
   };
-  return [loading, load];
+  const forget = (): void => {
+    count.current++;
+    setLoading(NOTHING);
+  };
+  return [loading, load, forget];
 }
 
 function useDelayed(work: (text: string) => void): (text: string) => void {

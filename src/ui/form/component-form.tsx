@@ -1,5 +1,5 @@
-import { useState } from "preact/hooks";
 import { Problem } from "../parts/problem.tsx";
+import { useAttempt } from "../use-attempt.ts";
 import { PropForm, type PropFormProps } from "./prop-form.tsx";
 import type { PropValues } from "./use-prop-values.ts";
 
@@ -13,24 +13,13 @@ interface ComponentFormProps extends Pick<PropFormProps, "keptSecrets" | "isDisa
 
 export function ComponentForm({ form, act, head, children, ...fields }: ComponentFormProps) {
   const { props, values, set, ask, problems, takeRefusal, error, resets } = form;
-  const [refusal, setRefusal] = useState<unknown>();
-  const [isUnderWay, setUnderWay] = useState(false);
-  const send = async (): Promise<void> => {
-    setUnderWay(true);
-    setRefusal(undefined);
-    try {
-      await act();
-    } catch (thrown) {
-      if (!takeRefusal(thrown)) setRefusal(thrown);
-    }
-    setUnderWay(false);
-  };
+  const { isUnderWay, error: refusal, attempt } = useAttempt();
   return (
     <form
       class="panel padded stack loose form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isUnderWay) void send();
+        void attempt(act, takeRefusal);
       }}
     >
       {head}

@@ -23,7 +23,7 @@ export function SettingFields({ values, onChange, isDisabled = false }: SettingF
       props={FIELDS}
       values={values}
       onChange={(name, value) => onChange(name, value ?? null)}
-      ask={() => Promise.resolve({ choices: [], context: {} })}
+      ask={() => Promise.resolve({ choices: [], context: {}, reads: [] })}
       problems={{}}
       isDisabled={isDisabled}
     />

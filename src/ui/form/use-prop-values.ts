@@ -1,12 +1,13 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { BadProps } from "../../api/props.ts";
+import type { BadProps, ChoicesRecord } from "../../api/props.ts";
 import { badPropsOf } from "../../client/client.ts";
 import type { CodeParams } from "../../api/components.ts";
-import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
+import { type JsonObject, type JsonValue, isSameJson } from "../../domain/text/json.ts";
 import { useClient } from "../app-context.ts";
 import type { Prop } from "../types.ts";
 import { isSecretProp } from "./secret-props.ts";
 import type { ChoiceAsker } from "./choice-field.tsx";
+import { useDependents } from "./use-dependents.ts";
 
 export interface PropValues {
   /** Includes dynamic props. */
@@ -45,9 +46,7 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
   // The server adds a source's unchanged values, including secrets.
   const told = sourceId === undefined ? given(named(props, values)) : given(changed);
   const source = sourceId === undefined ? {} : { source_id: sourceId };
-  const reloading = JSON.stringify(
-    props.flatMap(({ reloadProps, name }) => (reloadProps === true && (values[name] ?? null) !== null ? [[name, values[name] ?? null]] : [])),
-  );
+  const reloading = reloadingOf(props, values);
   useEffect(() => {
     // A source's dynamic props are declared already, but not those of a draft.
     const isAsIs = Object.keys(changed).length === 0 && (sourceId !== undefined || Object.keys(kept).length === 0);
@@ -63,25 +62,28 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
   }, [reloading]);
   // An empty secret field keeps the server's value.
   const isUnseen = (name: string): boolean => props.some((prop) => prop.name === name && isSecretProp(prop));
-  const set = useCallback(
-    (name: string, value: JsonValue | undefined) => {
-      setChanged(({ [name]: _before, ...rest }) => (value === undefined && isUnseen(name) ? rest : { ...rest, [name]: value ?? null }));
-      setProblems(({ [name]: _solved, ...rest }) => rest);
-    },
-    [props],
-  );
+  const put = (name: string, value: JsonValue | undefined): void => {
+    setChanged(({ [name]: _before, ...rest }) => (value === undefined && isUnseen(name) ? rest : { ...rest, [name]: value ?? null }));
+    setProblems(({ [name]: _solved, ...rest }) => rest);
+  };
+  const clear = (name: string, of: JsonValue): void =>
+    setChanged((now) => (isSameJson({ ...kept, ...now }[name] ?? null, of) ? { ...now, [name]: null } : now));
+  const list: ChoiceAsker = async ({ prop, page, context, query }) => {
+    const asked = { prop_name: prop, page, prev_context: context, configured_props: told, ...(query === undefined ? {} : { query }) };
+    const answer = await client.components.configure({ ...code, ...source, ...asked });
+    return choicesOf(answer);
+  };
+  const [ask, clearDependents] = useDependents({ props, values, ask: list, clear });
+  const set = (name: string, value: JsonValue | undefined): void => {
+    const isChange = !isSameJson(values[name] ?? null, value ?? null);
+    put(name, value);
+    if (isChange) clearDependents(name);
+  };
   const reset = (): void => {
     setChanged({});
     setAdded(undefined);
     setProblems({});
     setResets((before) => before + 1);
-  };
-  const ask: ChoiceAsker = async ({ prop, page, context, query }) => {
-    const asked = { prop_name: prop, page, prev_context: context, configured_props: told, ...(query === undefined ? {} : { query }) };
-    const answer = await client.components.configure({ ...code, ...source, ...asked });
-    const texts = answer.string_options.map((text) => ({ label: text, value: text }));
-    // Pages may lack a context.
-    return { choices: answer.options.length > 0 ? answer.options : texts, context: answer.context ?? {} };
   };
   const takeRefusal = useCallback((thrown: unknown): boolean => {
     const bad = badPropsOf(thrown);
@@ -91,6 +93,18 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
     return true;
   }, []);
   return { props, values, changed, set, reset, resets, ask, problems, takeRefusal, error };
+}
+
+/** Pages may lack a context. */
+function choicesOf({ options, string_options: texts, context, reads }: ChoicesRecord): Awaited<ReturnType<ChoiceAsker>> {
+  return { choices: options.length > 0 ? options : texts.map((text) => ({ label: text, value: text })), context: context ?? {}, reads };
+}
+
+/** The props whose values change which others there are. */
+function reloadingOf(props: readonly Prop[], values: JsonObject): string {
+  return JSON.stringify(
+    props.flatMap(({ reloadProps, name }) => (reloadProps === true && (values[name] ?? null) !== null ? [[name, values[name] ?? null]] : [])),
+  );
 }
 
 function textsOf({ problems }: BadProps): Record<string, string> {

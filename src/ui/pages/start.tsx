@@ -1,10 +1,10 @@
-import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { useClient, useMayChange } from "../app-context.ts";
 import { useGo } from "../browser/address.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { tell } from "../parts/dialogs/toast.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { useAttempt } from "../use-attempt.ts";
 import { EXAMPLES } from "./examples.ts";
 
 /** What a fresh server shows. */
@@ -43,20 +43,13 @@ export function StartScreen() {
 function Card({ example: { title, about, next, code } }: { example: (typeof EXAMPLES)[number] }) {
   const client = useClient();
   const go = useGo();
-  const [error, setError] = useState<unknown>();
-  const [isDeploying, setDeploying] = useState(false);
-  const deploy = async (): Promise<void> => {
-    setDeploying(true);
-    setError(undefined);
-    try {
+  const { isUnderWay: isDeploying, error, attempt } = useAttempt();
+  const deploy = (): Promise<void> =>
+    attempt(async () => {
       const { id, name_slug: slug } = await client.sources.deploy({ component_code: code, component_path: "example.mjs" });
       tell(`Deployed ${slug}. ${next}`);
       go(`/sources/${id}`);
-    } catch (thrown) {
-      setError(thrown);
-    }
-    setDeploying(false);
-  };
+    });
   return (
     <article class="panel padded stack snug">
       <h3>{title}</h3>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useQuery } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
+import { describeEvent } from "../../domain/run/arrival.ts";
 import { bytes, duration, plural } from "../text-of.ts";
 import type { Delivery } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
@@ -66,7 +67,9 @@ export function Deliveries({ listener: { kind, id }, none }: DeliveriesProps) {
                 onClick={() => setOpen(open === delivery.id ? undefined : delivery.id)}
               >
                 <StateMark tone={DELIVERY_TONES[delivery.state]}>{delivery.state}</StateMark>
-                <span class="mono cut">{delivery.message_id}</span>
+                <span class="cut">
+                  {delivery.emitter_name ?? delivery.emitter_id} <span class="muted">{describeEvent(delivery.event)}</span>
+                </span>
                 <span class="muted hide-narrow">{plural(delivery.attempt_count, "attempt")}</span>
                 <span class="grow" />
                 <span class="muted">
@@ -121,6 +124,7 @@ function Detail({ id, onRetried }: { id: string; onRetried: () => void }) {
           {answer !== undefined && answer !== "" && <pre>{answer}</pre>}
         </div>
       ))}
+      <p class="muted mono">{value.message_id}</p>
       <h3>Payload ({bytes(JSON.stringify(value.event).length)})</h3>
       <JsonTree value={value.event} label="payload" />
     </div>

@@ -1,6 +1,9 @@
 import { useQuery } from "../browser/address.ts";
 import { useClient } from "../app-context.ts";
+import { nearestApp } from "../../domain/component/app-search.ts";
+import { everyPage } from "../../client/client.ts";
 import { useLoaded } from "../use-loaded.ts";
+import { AppCatalogue } from "./app-catalogue.tsx";
 import { FilterField, SearchField } from "./fields.tsx";
 import { Letter } from "./text/letter.tsx";
 import { Empty, Problem } from "./problem.tsx";
@@ -15,29 +18,31 @@ interface RegistrySearchProps {
   readonly onChoose: (key: string) => void;
 }
 
+/** A component of the registries, by its app or by words. */
 export function RegistrySearch({ type, placeholder, onChoose }: RegistrySearchProps) {
   const client = useClient();
   const [query, setQuery] = useQuery("q");
   const [app, setApp] = useQuery("app");
   const words = `${app} ${query}`.trim();
   const { value, error, reload } = useLoaded(`search ${type} ${words}`, () => client.registries.search({ query: words, component_type: type, limit: FOUND }));
+  const found = value?.data ?? [];
   return (
     <div class="stack">
       <div class="row wrap">
         <SearchField label={`Search ${type}s`} placeholder={placeholder} width={360} value={query} onInput={setQuery} />
         <FilterField label="App" width={180} value={app} onChange={setApp} />
+        {app !== "" && (
+          <button type="button" class="button" onClick={() => setApp("")}>
+            All apps
+          </button>
+        )}
       </div>
+      {app === "" && query !== "" && <AppCatalogue type={type} query={query} onApp={setApp} />}
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Waiting />}
-      {value?.data.length === 0 && (
-        <Empty title={words === "" ? `The registries have no ${type} yet` : "No results"}>
-          <p>
-            Search for words of the name, key or description. <code>pd registry list</code> shows the registries.
-          </p>
-        </Empty>
-      )}
+      {value !== undefined && found.length === 0 && words !== "" && <Nothing type={type} app={app} query={query} onApp={setApp} />}
       <ul class="stack tight">
-        {(value?.data ?? []).map(({ key, name, description, version }) => (
+        {found.map(({ key, name, description, version }) => (
           <li key={key}>
             <button type="button" class="button choice" onClick={() => onChoose(key)}>
               <Letter of={name} />
@@ -52,6 +57,44 @@ export function RegistrySearch({ type, placeholder, onChoose }: RegistrySearchPr
           </li>
         ))}
       </ul>
+      {words === "" && <AppCatalogue type={type} query="" onApp={setApp} />}
     </div>
+  );
+}
+
+function Nothing({ type, app, query, onApp }: { type: "source" | "action"; app: string; query: string; onApp: (slug: string) => void }) {
+  const client = useClient();
+  const { value: apps } = useLoaded("apps ", () => everyPage(client.apps.list));
+  const known = apps?.find(({ name_slug: slug }) => slug === app);
+  const near =
+    app === "" || known !== undefined
+      ? undefined
+      : nearestApp(
+          app,
+          (apps ?? []).map(({ name_slug: slug }) => slug),
+        );
+  const title =
+    app === ""
+      ? `No ${type} was found for these words`
+      : query === ""
+        ? `The registries have no ${type} of ${known?.name ?? app}`
+        : `No ${type} of ${known?.name ?? app} fits these words`;
+  return (
+    <Empty title={title}>
+      {near !== undefined && (
+        <p>
+          Did you mean{" "}
+          <button type="button" class="button" onClick={() => onApp(near)}>
+            {near}
+          </button>
+          ?
+        </p>
+      )}
+      {app === "" ? (
+        <p>Only apps that were opened here are searched by words. Choose an app first.</p>
+      ) : (
+        <p>{type === "source" ? "Paste code of your own, or take it from an address." : "A workflow can run code of your own as a step."}</p>
+      )}
+    </Empty>
   );
 }

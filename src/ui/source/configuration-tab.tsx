@@ -7,13 +7,17 @@ import { named, usePropValues } from "../form/use-prop-values.ts";
 import { tell } from "../parts/dialogs/toast.tsx";
 import type { Prop, Source } from "../types.ts";
 import { useUnsaved } from "../browser/unsaved.ts";
+import { AboutForm } from "./about-form.tsx";
 import { SettingsForm } from "./settings-form.tsx";
+import { VariablesForm } from "./variables-form.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 export function ConfigurationTab({ source, reload }: TabProps) {
   return (
     <div class="stack loose">
+      <AboutForm key={`${source.name} ${source.name_slug}`} source={source} reload={reload} />
       <PropsForm source={source} reload={reload} />
+      <VariablesForm source={source} reload={reload} />
       <SettingsForm source={source} reload={reload} />
     </div>
   );
@@ -42,12 +46,6 @@ function PropsForm({ source, reload }: TabProps) {
     <ComponentForm form={form} act={save} keptSecrets={secretsOf(source)} isDisabled={!mayChange}>
       {(isSaving) => (
         <>
-          {source.env.length > 0 && (
-            <p class="muted">
-              Variables: <code>{source.env.join(", ")}</code>. Their values are not shown; <code>pd update {source.name_slug} --env NAME=value</code> changes
-              one.
-            </p>
-          )}
           {mayChange && (
             <div class="row">
               <button type="submit" class="button filled" disabled={!isChanged || isSaving}>

@@ -71,7 +71,7 @@ export function RunTimeline({ source, run }: { source: Source; run: Invocation }
   );
 }
 
-function DeliveryStep({ delivery: { listener_id: listener, state, attempts = [] } }: { delivery: Delivery }) {
+function DeliveryStep({ delivery: { listener_id: listener, listener_name: name, state, attempts = [] } }: { delivery: Delivery }) {
   const isWebhook = listener.startsWith("wh_");
   const last = attempts.at(-1);
   return (
@@ -79,8 +79,8 @@ function DeliveryStep({ delivery: { listener_id: listener, state, attempts = [] 
       <span aria-hidden="true">↳</span>
       <span class="row">
         <StateMark tone={DELIVERY_TONES[state]}>{state}</StateMark>
-        <Link href={isWebhook ? `/webhooks/${listener}` : `/sources/${listener}/deliveries`} class="mono cut">
-          {listener}
+        <Link href={isWebhook ? `/webhooks/${listener}` : listener.startsWith("p_") ? `/workflows/${listener}` : `/sources/${listener}/deliveries`} class="cut">
+          {name ?? listener}
         </Link>
         {attempts.length > 1 && <span class="muted">{plural(attempts.length, "attempt")}</span>}
       </span>

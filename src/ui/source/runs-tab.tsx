@@ -72,7 +72,9 @@ function Row({ run }: { run: Invocation }) {
   return (
     <>
       <OutcomeMark run={run} />
-      <span class="cut grow">{run.trigger_summary}</span>
+      <span class="cut grow">
+        {run.trigger_summary} <span class="muted">{run.arrived}</span>
+      </span>
       {run.event_count > 0 && <span>{plural(run.event_count, "event")}</span>}
       {dropped > 0 && <span class="muted">{dropped} dropped</span>}
       <span class="muted hide-narrow">{duration(run.duration_ms)}</span>
@@ -152,10 +154,16 @@ function Chosen({ source, id, onBack, onReplayed }: ChosenProps) {
         <h3>Log</h3>
         <LogLines lines={run.logs ?? []} none="No log lines" />
       </section>
-      <section class="stack tight">
-        <h3>Trigger</h3>
+      {run.event !== undefined && (
+        <section class="stack tight">
+          <h3>Event, as the component received it</h3>
+          <JsonTree value={run.event} label="the event" />
+        </section>
+      )}
+      <details>
+        <summary>{run.trigger.kind === "http" ? "The request as it came" : "Trigger"}</summary>
         <JsonTree value={JSON.parse(JSON.stringify(run.trigger))} label="trigger" />
-      </section>
+      </details>
       {run.returned !== undefined && (
         <section class="stack tight">
           <h3>Return value</h3>

@@ -6,27 +6,24 @@ import { useUnsaved } from "../browser/unsaved.ts";
 import { SettingFields } from "../form/setting-fields.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { tell } from "../parts/dialogs/toast.tsx";
+import { useAttempt } from "../use-attempt.ts";
 import type { TabProps } from "./tab-props.ts";
 
 export function SettingsForm({ source, reload }: TabProps) {
   const client = useClient();
   const mayChange = useMayChange();
   const [changed, setChanged] = useState<JsonObject>({});
-  const [error, setError] = useState<unknown>();
+  const { isUnderWay, error, attempt } = useAttempt();
   const values: JsonObject = { ...settingsIn(source), ...changed };
   const isChanged = Object.keys(changed).length > 0;
   useUnsaved(isChanged);
-  const save = async (): Promise<void> => {
-    try {
+  const save = (): Promise<void> =>
+    attempt(async () => {
       await client.sources.update(source.id, settingsIn(changed));
       setChanged({});
-      setError(undefined);
       reload();
       tell("Saved: the source uses the new settings");
-    } catch (thrown) {
-      setError(thrown);
-    }
-  };
+    });
   return (
     <form
       class="panel padded stack loose form"
@@ -41,7 +38,7 @@ export function SettingsForm({ source, reload }: TabProps) {
       {error !== undefined && <Problem error={error} />}
       {mayChange && (
         <div class="row">
-          <button type="submit" class="button filled" disabled={!isChanged}>
+          <button type="submit" class="button filled" disabled={!isChanged || isUnderWay}>
             Save settings
           </button>
         </div>

@@ -82,12 +82,15 @@ export function RunsTab({ workflow, reload }: WorkflowTabProps) {
 }
 
 function RunRow({ run, isChosen, onChoose }: { run: WorkflowRun; isChosen: boolean; onChoose: () => void }) {
-  const { state, started_at_ms: at, ended_at_ms: end, failure, rerun_of: of, trigger } = run;
+  const { state, started_at_ms: at, ended_at_ms: end, failure, rerun_of: of, trigger, arrived } = run;
   return (
     <button type="button" class="button plain" aria-pressed={isChosen} onClick={onChoose}>
       <StateMark tone={RUN_TONES[state]}>{state}</StateMark>
       <Ago at={at} />
-      <span class="muted cut grow">{failure === undefined ? `${of === undefined ? trigger.kind : "rerun"}` : `${failure.namespace}: ${failure.message}`}</span>
+      <span class="cut grow">
+        <span class="muted">{of === undefined ? trigger.kind : "rerun"}</span> {arrived}{" "}
+        {failure !== undefined && <span class="muted">{`· ${failure.namespace}: ${failure.message}`}</span>}
+      </span>
       {end !== undefined && <span class="muted">{duration(end - at)}</span>}
     </button>
   );

@@ -11,6 +11,8 @@ export interface OptionsPage {
   readonly context?: JsonObject;
   /** Other props that had no value. */
   readonly without: readonly string[];
+  /** Other props that the choices were made of, as far as they were seen. */
+  readonly reads: readonly string[];
 }
 
 interface Asked {
@@ -28,8 +30,11 @@ export function optionsOf({ prop, declared, configured }: Asked, { outcome, retu
       details: outcomeDetails(outcome),
       ...(without.length === 0 ? {} : { fix: `If it needs them, set them: ${without.map((name) => `--prop ${name}=…`).join(" ")}` }),
     });
-  const value = parseJson(returned ?? "null");
-  if (!isJsonObject(value)) return { options: readOptions(value) ?? [], without };
-  const context = value["context"];
-  return { options: readOptions(value["options"]) ?? [], without, ...(isJsonObject(context) ? { context } : {}) };
+  const answer = parseJson(returned ?? "null");
+  const { found = null, reads: read = [] } = isJsonObject(answer) ? answer : {};
+  const names = new Set(declared.map(({ name }) => name));
+  const reads = Array.isArray(read) ? read.filter((name) => typeof name === "string" && names.has(name)).map(String) : [];
+  if (!isJsonObject(found)) return { options: readOptions(found) ?? [], without, reads };
+  const context = found["context"];
+  return { options: readOptions(found["options"]) ?? [], without, reads, ...(isJsonObject(context) ? { context } : {}) };
 }

@@ -3,13 +3,27 @@ import { isRecord } from "../../../domain/text/json.ts";
 import { resolveDefinition } from "./describe.ts";
 import { additionalProps } from "./dynamic-props.ts";
 import { appObject } from "./instance.ts";
+import { watchedReads } from "./watched-reads.ts";
 import { hasRemoteOptions, remoteOptions } from "./remote-options.ts";
 
 type Component = Record<string, unknown>;
 
-/** An app's `options` method precedes the component's. Throws TypeError when the prop does not exist or has no choices. */
-export async function callOptions(component: Component, instance: Record<string, unknown>, request: OptionsRequest): Promise<unknown> {
+/** `reads` are the other props that the choices were made of. Reads inside `methods` are not seen. */
+interface FoundOptions {
+  readonly found: unknown;
+  readonly reads: readonly string[];
+}
+
+/** Throws TypeError when the prop does not exist or has no choices. */
+export async function callOptions(component: Component, instance: Record<string, unknown>, request: OptionsRequest): Promise<FoundOptions> {
   const props = await allProps(component, instance, request.prop);
+  const { copy, read } = watchedReads(instance, props);
+  const found = await findOptions(props, copy, request);
+  return { found, reads: [...read].filter((name) => name !== request.prop) };
+}
+
+/** An app's `options` method precedes the component's. */
+async function findOptions(props: Component, instance: Record<string, unknown>, request: OptionsRequest): Promise<unknown> {
   if (!Object.hasOwn(props, request.prop))
     throw new TypeError(`prop ${request.prop} does not exist: the component has ${Object.keys(props).join(", ") || "none"}`);
   const declared = props[request.prop];

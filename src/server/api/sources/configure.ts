@@ -109,11 +109,12 @@ function hiddenRun(run: ActionRun): ActionRun {
 
 type SecretPage = Awaited<ReturnType<Engine["workbench"]["listOptions"]>>;
 
-export function choicesRecord({ options, context, without }: OptionsPage): ChoicesRecord {
+export function choicesRecord({ options, context, without, reads }: OptionsPage): ChoicesRecord {
   return {
     options: options.map((option) => ({ ...option })),
     string_options: options.map(({ value }) => (typeof value === "object" ? JSON.stringify(value) : String(value))),
     context: context ?? null,
+    reads: [...reads],
     observations: without.length === 0 ? [] : [{ k: "system", msg: `Listed while ${without.join(", ")} had no value` }],
     errors: [],
   };

@@ -39,7 +39,9 @@ export function streamRoutes(engine: Engine): Hono {
   app.get("/sse/dc/:id/observations", (context) => {
     const { id } = engine.deployed.find(context.req.param("id"), "stream logs of");
     return stream(context, async (signal) => ({
-      frames: framesOf(engine.feed.observations(id, signal), (one) => [frameOf({ data: JSON.stringify(observationRecord(one)) })]),
+      frames: framesOf(engine.feed.observations(id, signal), (one) => [
+        frameOf({ data: JSON.stringify(observationRecord(one, (source) => engine.deployed.nameOf(source))) }),
+      ]),
     }));
   });
   return app;

@@ -16,7 +16,7 @@ import type { Timer } from "../../../ports/stores/timer-store.ts";
 import { givenCode, requiredCode } from "./component-code.ts";
 import { isForeign } from "./debug-targets.ts";
 import { choicesRecord } from "./configure.ts";
-import { type SourceContext, invocationRecord, lineRecord, sourceRecord, unreadableRecord } from "../records.ts";
+import { type SourceContext, lineRecord, sourceRecord, unreadableRecord, wholeInvocationRecord } from "../records.ts";
 import { type Route, pageOf, route } from "../route.ts";
 
 const { sources } = api;
@@ -80,7 +80,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
     route(sources.run, async ({ params, part }) => {
       const live = engine.sources.find(part("id"), "run source");
       const { invocation } = await (params.sample === true ? engine.sources.emitSample(live) : engine.sources.run(live, params.event));
-      return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };
+      return { data: await wholeInvocationRecord(invocation, await engine.history.linesOf(invocation), (id) => engine.deployed.nameOf(id)) };
     }),
     route(sources.configure, async ({ params, part }) => {
       const { prop_name: prop, page, prev_context: prevContext, query, configured_props: given } = params;

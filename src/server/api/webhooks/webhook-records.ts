@@ -35,14 +35,16 @@ export function subscriptionRecord({ id, emitterId, listenerId, channel }: Subsc
   return { id, emitter_id: emitterId, listener_id: listenerId, event_name: channel };
 }
 
-export function deliveryRecord(delivery: Delivery, attempts?: readonly Attempt[]): DeliveryRecord {
+export function deliveryRecord(delivery: Delivery, nameOf: (id: string) => string | undefined, attempts?: readonly Attempt[]): DeliveryRecord {
   const { id, listenerId, messageId, emitterId, channel, payload, state, attemptCount, nextAt, createdAt } = delivery;
   return {
     id,
     webhook_id: isWebhookId(listenerId) ? listenerId : undefined,
     listener_id: listenerId,
+    listener_name: nameOf(listenerId),
     message_id: messageId,
     emitter_id: emitterId,
+    emitter_name: nameOf(emitterId),
     event_name: channel,
     event: parseJson(payload) ?? null,
     state,

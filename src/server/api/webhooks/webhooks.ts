@@ -51,12 +51,17 @@ export function webhookRoutes(engine: Engine): readonly Route[] {
 }
 
 export function deliveryRoutes(engine: Engine): readonly Route[] {
+  const names = async (): Promise<(id: string) => string | undefined> => {
+    const webhooks = new Map<string, string>((await engine.webhooks.list()).map(({ id, name, url }) => [id, name ?? url]));
+    return (id) => webhooks.get(id) ?? engine.deployed.nameOf(id);
+  };
   const list = async (
     id: ListenerId,
     { limit, before, state }: z.output<typeof deliveries.ofWebhook.params>,
   ): Promise<AnswerOf<typeof deliveries.ofWebhook>> => {
     const found = await engine.deliveries.list(id, { limit, before, ...(state === undefined ? {} : { state }) });
-    return { data: found.map((delivery) => deliveryRecord(delivery)) };
+    const nameOf = await names();
+    return { data: found.map((delivery) => deliveryRecord(delivery, nameOf)) };
   };
   return [
     route(deliveries.ofWebhook, async ({ params, part }) => list((await engine.webhooks.find(part("id"))).id, params)),
@@ -67,7 +72,8 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
     route(deliveries.ofInvocation, async ({ part }) => {
       const invocation = await engine.history.find(part("id"), "list deliveries of");
       const found = await engine.deliveries.of(invocation.sourceId, await engine.history.eventsOf(invocation, MOST_EVENTS));
-      return { data: found.map(({ delivery, attempts }) => deliveryRecord(delivery, attempts)) };
+      const nameOf = await names();
+      return { data: found.map(({ delivery, attempts }) => deliveryRecord(delivery, nameOf, attempts)) };
     }),
     route(deliveries.retrySource, async ({ params, part }) => {
       const { id } = engine.deployed.find(part("id"), "deliver to");
@@ -76,8 +82,8 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
     }),
     route(deliveries.get, async ({ part }) => {
       const delivery = await engine.deliveries.find(part("id"));
-      return { data: deliveryRecord(delivery, await engine.deliveries.attempts(delivery.id)) };
+      return { data: deliveryRecord(delivery, await names(), await engine.deliveries.attempts(delivery.id)) };
     }),
-    route(deliveries.retry, async ({ part }) => ({ data: deliveryRecord(await engine.deliveries.retry(part("id"))) })),
+    route(deliveries.retry, async ({ part }) => ({ data: deliveryRecord(await engine.deliveries.retry(part("id")), await names()) })),
   ];
 }

@@ -9,6 +9,7 @@ import type {
   WorkflowVersionRecord,
 } from "../../../api/workflows.ts";
 import { PdError } from "../../../domain/errors.ts";
+import { describeEvent } from "../../../domain/run/arrival.ts";
 import { type RunError, describeOutcome } from "../../../domain/run/invocation.ts";
 import { unsentMails } from "../../../domain/account/mail.ts";
 import { type JsonObject, type JsonValue, textAsJson } from "../../../domain/text/json.ts";
@@ -249,6 +250,7 @@ function shownProp(value: JsonValue | undefined, declaration: PropDeclaration | 
 
 export function runRecord(run: WorkflowRun, { withEvent = false }: { withEvent?: boolean } = {}): RunRecord {
   const { kind, event, emitterId, channel } = run.trigger;
+  const arrived = describeEvent(event);
   return {
     id: run.id,
     workflow_id: run.workflowId,
@@ -260,6 +262,7 @@ export function runRecord(run: WorkflowRun, { withEvent = false }: { withEvent?:
       ...(emitterId === undefined ? {} : { emitter_id: emitterId }),
       ...(channel === undefined || channel === "" ? {} : { event_name: channel }),
     },
+    ...(arrived === "" ? {} : { arrived }),
     started_at_ms: run.startedAt,
     ...(run.endedAt === undefined ? {} : { ended_at_ms: run.endedAt }),
     ...(run.failure === undefined ? {} : { failure: { ...run.failure } }),

@@ -1,4 +1,5 @@
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useAttempt } from "../../use-attempt.ts";
 import { Problem } from "../problem.tsx";
 
 const LOSES = "Close this, and lose what you typed?";
@@ -57,26 +58,15 @@ interface ConfirmProps {
 
 export function ConfirmByName({ title, name, verb, children, onConfirm, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("");
-  const [error, setError] = useState<unknown>();
-  const [isUnderWay, setUnderWay] = useState(false);
+  const { isUnderWay, error, attempt } = useAttempt();
   const id = useId();
-  const act = async (): Promise<void> => {
-    setUnderWay(true);
-    setError(undefined);
-    try {
-      await onConfirm();
-    } catch (thrown) {
-      setError(thrown);
-    }
-    setUnderWay(false);
-  };
   return (
     <Dialog title={title} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (typed === name && !isUnderWay) void act();
+          if (typed === name) void attempt(onConfirm);
         }}
       >
         <div>{children}</div>

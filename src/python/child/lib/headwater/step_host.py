@@ -20,7 +20,7 @@ from .plain import json_text, plain
 from .run_folder import RunFolder, clear_folder
 
 # As in sandbox/protocol.ts: changes when a message changes.
-_PROTOCOL = 13
+_PROTOCOL = 14
 _DOOR_WORD = "through-the-door"
 _NOTHING_DONE = {"emits": [], "stateChanges": {}, "touched": {}}
 # Beside what the step may take: the interpreter, and the stacks of its threads.
