@@ -12,6 +12,7 @@ import { cluster, keys, server } from "./server.ts";
 import { sources } from "./sources.ts";
 import { state } from "./sources.ts";
 import { subscriptions } from "./subscriptions.ts";
+import { trends } from "./trends.ts";
 import { webhooks } from "./webhooks.ts";
 import { workflows } from "./workflows.ts";
 import { page } from "./server.ts";
@@ -36,6 +37,7 @@ export const api = {
   accounts,
   apps,
   keys,
+  trends,
   page,
   cluster,
   server,

@@ -74,6 +74,9 @@ export const CALLS = {
     resume: "POST /v1/runs/{id}/resume",
     cancel: "POST /v1/runs/{id}/cancel",
   },
+  trends: {
+    get: "GET /v1/trends",
+  },
   registries: {
     list: "GET /v1/registries",
     add: "POST /v1/registries",

@@ -26,6 +26,12 @@ export class Deployed {
     return (isDeployedId(id) ? this.#sources.byId(id)?.outline.name : undefined) ?? this.#workflows.named().find((one) => one.id === id)?.name;
   }
 
+  /** False for what is deleted, and for the triggers of workflows. */
+  isOnItsOwn(id: string): boolean {
+    const source = isDeployedId(id) ? this.#sources.byId(id) : undefined;
+    return source === undefined ? this.has(id) : source.outline.workflowId === undefined;
+  }
+
   has(id: string): boolean {
     return (isDeployedId(id) && this.#sources.byId(id) !== undefined) || this.#workflows.concurrencyOf(id) !== undefined;
   }

@@ -1,4 +1,6 @@
-import { PdError } from "../domain/errors.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
+import { bothMeters } from "../ports/meter.ts";
+import { Trends } from "./trends/trends.ts";
 import { isWorkflowId } from "../domain/ids.ts";
 import type { PendingRequest } from "../ports/stores/run-store.ts";
 import type { Identity } from "../ports/stores/subscription-store.ts";
@@ -72,6 +74,7 @@ export class Engine {
   readonly sharedStores: SharedStores;
   readonly apiKeys: ApiKeys;
   readonly workflows: Workflows;
+  readonly trends: Trends;
   #chores: Promise<unknown> = Promise.resolve();
   /** Requests that an earlier server acknowledged. Read before this server accepts requests, since those are run by their acceptor. */
   #leftRequests: readonly PendingRequest[] = [];
@@ -104,13 +107,16 @@ export class Engine {
       keepPruned(this.#ports, () => [...this.#hosted.ids, ...this.workflows.ids]),
       keepCool(this.#ports, this.#hosted, [this.workbench, this.#stepBench]),
       keepRenewed(this.#ports, () => this.#accountsInUse()),
+      this.trends.keep(),
     ]);
   }
 
   private constructor(given: GivenPorts, owner: Identity) {
     this.owner = owner;
+    this.trends = new Trends({ ...given, isCounted: (scope) => this.deployed.isOnItsOwn(scope) });
     const ports: EnginePorts = {
       ...given,
+      meter: bothMeters(given.meter, this.trends),
       runner: withTriggerUnits(given.runner, given.clock),
       credentials: new Credentials(given),
       processes: new ProcessBudget(given.settings.maxProcesses, () => this.#hosted.coolLongestIdle() || this.#stepBench.makePlace()),
@@ -178,6 +184,7 @@ export class Engine {
     this.#stepBench.close();
     for (const live of this.#hosted.all()) live.kill("the server stopped");
     await Promise.all([stopped, delivered, this.#chores, credentials.close()]);
+    await this.trends.store().catch((error: unknown) => this.#ports.log.warn("the figures of charts could not be stored", { reason: messageOf(error) }));
     this.#over.abort();
   }
 

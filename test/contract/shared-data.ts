@@ -139,6 +139,46 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
     });
   });
 
+  describe("tallies", () => {
+    const HOUR = 3_600_000;
+    const tally = (scope: string, at: number, runs: number, step: "fine" | "coarse" = "fine") => ({
+      scope,
+      step,
+      at,
+      runs,
+      failures: 1,
+      events: 2,
+      delivered: 3,
+      undelivered: 4,
+      durations: [0, 5],
+    });
+
+    it("of one scope and step are listed since a time, oldest first, also after a restart", async () => {
+      const { store, reopen } = await open();
+      const none = { fine: 0, coarse: 0 };
+      await store.putTallies([tally("dc_a", 2 * HOUR, 2), tally("dc_a", HOUR, 1), tally("dc_b", HOUR, 7), tally("dc_a", HOUR, 9, "coarse")], none);
+      await store.putTallies([tally("dc_a", 2 * HOUR, 3)], none);
+      const again = await reopen();
+      const { scope: _scope, step: _step, ...first } = tally("dc_a", HOUR, 1);
+      expect(await again.listTallies("dc_a", "fine", 0)).toEqual([first, { ...first, at: 2 * HOUR, runs: 3 }]);
+      expect((await again.listTallies("dc_a", "fine", HOUR + 1)).map(({ at }) => at)).toEqual([2 * HOUR]);
+      expect((await again.listTallies("dc_a", "coarse", 0)).map(({ runs }) => runs)).toEqual([9]);
+    });
+
+    it("that are too old are removed with the next of their scope, and all of a source with it", async () => {
+      const { store } = await open();
+      await store.saveComponent(component("sc_1"));
+      await store.beginDeploy(source("dc_a", "sc_1"), component("sc_1"));
+      await store.putTallies([tally("dc_a", HOUR, 1), tally("dc_b", HOUR, 1), tally("dc_a", HOUR, 1, "coarse")], { fine: 0, coarse: 0 });
+      await store.putTallies([tally("dc_a", 3 * HOUR, 1)], { fine: 2 * HOUR, coarse: 0 });
+      expect((await store.listTallies("dc_a", "fine", 0)).map(({ at }) => at)).toEqual([3 * HOUR]);
+      expect(await store.listTallies("dc_a", "coarse", 0)).toHaveLength(1);
+      expect(await store.listTallies("dc_b", "fine", 0)).toHaveLength(1);
+      await store.deleteSource("dc_a");
+      expect([await store.listTallies("dc_a", "fine", 0), await store.listTallies("dc_a", "coarse", 0)]).toEqual([[], []]);
+    });
+  });
+
   describe("keys of the API", () => {
     it("are known by their hash, and revoked by id or name", async () => {
       const { store } = await open();

@@ -68,7 +68,7 @@ function delivererOf(
       return { kind: "answered", status: status ?? 200, answer: "" };
     },
   };
-  const meter = { ran: () => {}, attempted: () => {} };
+  const meter = { ran: () => {}, workflowRan: () => {}, attempted: () => {} };
   const deliverer = new Deliverer({ clock, log, meter, signal: new AbortController().signal, store, sender }, { receive, concurrencyOf: () => concurrency });
   onTestFinished(() => deliverer.stop(1000));
   return deliverer;

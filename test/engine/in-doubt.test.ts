@@ -39,7 +39,7 @@ async function behindNetwork({ isStored, silences }: { isStored: boolean; silenc
     store: doubtful,
     clock,
     feed,
-    meter: { ran: () => {}, attempted: () => {} },
+    meter: { ran: () => {}, workflowRan: () => {}, attempted: () => {} },
     onDeliveries: () => {},
     onPostponed: () => {},
     signal: stop.signal,

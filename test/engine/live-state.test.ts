@@ -29,7 +29,7 @@ async function setUp() {
     store,
     clock: new FakeClock(0),
     feed: new EventFeed(store),
-    meter: { ran: () => {}, attempted: () => {} },
+    meter: { ran: () => {}, workflowRan: () => {}, attempted: () => {} },
     onDeliveries: () => {},
     onPostponed: () => {},
     signal: new AbortController().signal,

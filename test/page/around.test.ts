@@ -387,3 +387,25 @@ describe("the page", () => {
     await page.getByLabel("Address").waitFor();
   });
 });
+
+describe("trends", () => {
+  it("are drawn for a source, a workflow and the server, over the time that is chosen, and told as a table", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.client.sources.deploy({ component_code: ORDERS });
+    for (const id of ["a", "b"]) await order(source.endpoint_url, { id });
+    await order(source.endpoint_url, { id: "c", fails: true });
+    const page = await openPage(server, `/sources/${source.id}/trends`);
+    await page.getByRole("img", { name: "Runs: 3, 1 failed" }).waitFor();
+    await page.getByRole("img", { name: "Events: 2" }).waitFor();
+    await page.getByRole("button", { name: "7 days" }).click();
+    await page.getByText("As a table (56 rows)").click();
+    await page.getByRole("row", { name: /3 1 2 0 0 \d/ }).waitFor();
+    expect(new URL(page.url()).searchParams.get("window")).toBe("7d");
+    await page.goto(`${server.apiUrl}/status`);
+    await page.getByRole("region", { name: "Trends" }).getByRole("img", { name: "Runs: 3, 1 failed" }).waitFor();
+    const workflow = await deployWorkflow(server, workflowOf({ one: codeStep("return 1;") }));
+    await workflow.run({});
+    await page.goto(`${server.apiUrl}/workflows/${workflow.id}/trends`);
+    await page.getByRole("img", { name: "Runs: 1", exact: true }).waitFor();
+  });
+});

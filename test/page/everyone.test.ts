@@ -30,7 +30,7 @@ async function fullServer() {
   await server.client.accounts.connect({ app: "demo", name: "mine", credentials: { api_key: "x" } });
   await server.client.dataStores.create({ name: "box" });
   await server.client.dataStores.set("box", "answer", { value: { of: "everything", is: 42 } });
-  const tabs = ["events", "runs", "logs", "configuration", "code", "versions", "state", "schedule", "subscribers", "deliveries"];
+  const tabs = ["events", "runs", "logs", "trends", "configuration", "code", "versions", "state", "schedule", "subscribers", "deliveries"];
   const paths: Readonly<Record<string, string>> = {
     sources: "/sources",
     new: "/sources/new",

@@ -197,6 +197,7 @@ describe("the API", () => {
       "get /v1/runs/{id}": { path: { id: runId } },
       "get /v1/runs/{id}/steps": { path: { id: runId } },
       "post /v1/runs/{id}/resume": { path: { id: runId } },
+      "get /v1/trends": { query: { id, window: "1h" } },
       "post /v1/runs/{id}/cancel": { path: { id: otherRunId } },
       "post /v1/runs/{id}/rerun": { path: { id: otherRunId }, body: { from: "ask" } },
       "delete /v1/workflows/{id}": { path: { id: flowId } },

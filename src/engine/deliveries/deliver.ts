@@ -110,7 +110,7 @@ export class Deliverer {
     if (result === "busy" || this.#over.signal.aborted) return "again";
     const answeredAt = clock.now();
     const verdict = judge(result, { attempt: delivery.attemptCount + 1, now: answeredAt, random: clock.random() });
-    meter.attempted({ verdict: verdict.kind, durationMs: answeredAt - at });
+    meter.attempted({ scope: delivery.emitterId, verdict: verdict.kind, durationMs: answeredAt - at });
     return { delivery, attempt: { at, durationMs: answeredAt - at, result }, verdict };
   }
 

@@ -210,4 +210,5 @@ function forget(shelves: Shelves, id: string): void {
   shelves.subscriptions = shelves.subscriptions.filter(({ emitterId, listenerId }) => emitterId !== id && listenerId !== id);
   shelves.autoSubscriptions = shelves.autoSubscriptions.filter(({ listenerId }) => listenerId !== id);
   shelves.deliveries = shelves.deliveries.filter(({ delivery }) => delivery.listenerId !== id);
+  shelves.tallies = shelves.tallies.filter(({ scope }) => scope !== id);
 }

@@ -9,6 +9,7 @@ import type { KeyStore } from "../../ports/stores/key-store.ts";
 import type { RegistryStore } from "../../ports/stores/registry-store.ts";
 import type { SecretStore } from "../../ports/stores/secret-store.ts";
 import type { Retention, Store } from "../../ports/stores/store.ts";
+import type { StoredTally, TallyStore } from "../../ports/stores/tally-store.ts";
 import type { SubscriptionStore } from "../../ports/stores/subscription-store.ts";
 import type { TimerInstant, TimerStore } from "../../ports/stores/timer-store.ts";
 import { memoryComponents } from "./components.ts";
@@ -32,12 +33,29 @@ export function memoryStore(shelves: Shelves): Store {
     ...memorySecrets(shelves),
     ...memoryRetention(shelves),
     ...memoryUsage(shelves),
+    ...memoryTallies(shelves),
     ...memoryWorkflows(shelves),
     shrink: async () => 0,
     copyTo: async (target) => {
       throw new PdError("PD_BAD_INPUT", `Cannot copy to ${target}: an in-memory store has no file`);
     },
     close: async () => {},
+  };
+}
+
+function memoryTallies(shelves: Shelves): TallyStore {
+  return {
+    async putTallies(tallies, oldest) {
+      const isSame = (a: StoredTally, b: StoredTally): boolean => a.scope === b.scope && a.step === b.step && a.at === b.at;
+      const kept = shelves.tallies.filter((one) => !tallies.some((tally) => isSame(tally, one)));
+      const scopes = new Set(tallies.map(({ scope }) => scope));
+      shelves.tallies = [...kept, ...tallies].filter(({ scope, step, at }) => !scopes.has(scope) || at >= oldest[step]);
+    },
+    listTallies: async (scope, step, since) =>
+      shelves.tallies
+        .filter((one) => one.scope === scope && one.step === step && one.at >= since)
+        .toSorted((a, b) => a.at - b.at)
+        .map(({ scope: _scope, step: _step, ...tally }) => tally),
   };
 }
 

@@ -22,6 +22,7 @@ import { retention } from "./tables/retention.ts";
 import { runTables } from "./tables/runs.ts";
 import { secretTables } from "./tables/secrets.ts";
 import { saveIdentity, subscriptionTables } from "./tables/subscriptions.ts";
+import { tallyTable } from "./tables/tallies.ts";
 import { timerTables } from "./tables/timers.ts";
 import { usageReads } from "./tables/usage.ts";
 import { workflowTables } from "./tables/workflows.ts";
@@ -136,6 +137,7 @@ function storeOn(db: Connections, { onUnreadable }: Pick<PostgresSettings, "onUn
     writeActionState: (action, changes) => turns.take(action, () => runs.writeActionState(action, changes)),
     ...postponedTable(db),
     ...eventTable(db),
+    ...tallyTable(db),
     ...timerTables(db, readRows),
     ...subscriptionTables(db),
     ...deliveryTables(db, readRows),

@@ -19,6 +19,7 @@ import { retentionReads } from "./tables/retention.ts";
 import { runReads } from "./tables/runs.ts";
 import { secretReads } from "./tables/secrets.ts";
 import { subscriptionReads } from "./tables/subscriptions.ts";
+import { tallyReads } from "./tables/tallies.ts";
 import { timerReads } from "./tables/timers.ts";
 import { readableRows } from "../rows/readable-rows.ts";
 import { addendumMessage, attemptMessage, runMessage } from "./rows/run-message.ts";
@@ -50,6 +51,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...secretReads(db),
     ...workflowReads(db, readRows),
     ...retentionReads(db),
+    ...tallyReads(db),
     ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
     commit(run) {
@@ -74,11 +76,8 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...listenerVerbs(writer),
     ...secretVerbs(writer),
     ...workflowVerbs(writer),
-    saveKey: (key) => writer.write("saveKey", key),
-    deleteKey: (idOrName) => writer.write("deleteKey", idOrName),
+    ...serverVerbs(writer),
     ...dataStoreVerbs(writer),
-    saveRegistry: (registry) => writer.write("saveRegistry", registry),
-    deleteRegistry: (name) => writer.write("deleteRegistry", name),
     shrink: () => writer.write("shrink"),
     ...backlogReads(db),
     usage: () => maintenance.usage(),
@@ -177,6 +176,17 @@ function workflowVerbs(writer: WriterClient) {
     cancelRun: (id, at, reason) => writer.write("cancelRun", id, at, reason),
     dropRecordings: () => writer.write("dropRecordings"),
     pruneRuns: (workflowId, retention, now) => writer.write("pruneRuns", workflowId, retention, now),
+  } satisfies Partial<Store>;
+}
+
+/** What belongs to no source. */
+function serverVerbs(writer: WriterClient) {
+  return {
+    saveKey: (key) => writer.write("saveKey", key),
+    deleteKey: (idOrName) => writer.write("deleteKey", idOrName),
+    saveRegistry: (registry) => writer.write("saveRegistry", registry),
+    deleteRegistry: (name) => writer.write("deleteRegistry", name),
+    putTallies: (tallies, oldest) => writer.write("putTallies", tallies, oldest),
   } satisfies Partial<Store>;
 }
 

@@ -11,11 +11,23 @@ export interface Totals {
 
 type Run = Parameters<Meter["ran"]>[0];
 type Attempt = Parameters<Meter["attempted"]>[0];
+type WorkflowRun = Parameters<Meter["workflowRan"]>[0];
+
+interface Scope {
+  runs: number;
+  failures: number;
+  seconds: number;
+  events: number;
+  delivered: number;
+  undelivered: number;
+}
 
 /** In the Prometheus text format. The library for process metrics is loaded late. */
 export class Metrics implements Meter {
   /** Trigger → outcome → count. */
   readonly #runs = new Map<string, Map<string, number>>();
+  /** By the id of a source or workflow. */
+  readonly #scopes = new Map<string, Scope>();
   readonly #attempts = new Map<string, number>();
   readonly #runSeconds = new Histogram();
   readonly #attemptSeconds = new Histogram();
@@ -29,18 +41,28 @@ export class Metrics implements Meter {
     this.#gauges.push({ name: "headwater_processes", help: "Processes of sources", read: processes });
   }
 
-  ran({ trigger, outcome, durationMs, events, dropped }: Run): void {
+  ran({ scope, trigger, outcome, durationMs, events, dropped }: Run): void {
     let outcomes = this.#runs.get(trigger);
     if (outcomes === undefined) this.#runs.set(trigger, (outcomes = new Map()));
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     this.#runSeconds.observe(durationMs / 1000);
     this.#events += events;
     this.#dropped += dropped;
+    const own = this.#scopeOf(scope);
+    own.events += events;
+    // A workflow counts its runs, not its steps.
+    if (trigger !== "step") addRun(own, outcome !== "returned", durationMs);
   }
 
-  attempted({ verdict, durationMs }: Attempt): void {
+  workflowRan({ scope, hasFailed, durationMs }: WorkflowRun): void {
+    addRun(this.#scopeOf(scope), hasFailed, durationMs);
+  }
+
+  attempted({ scope, verdict, durationMs }: Attempt): void {
     this.#attempts.set(verdict, (this.#attempts.get(verdict) ?? 0) + 1);
     this.#attemptSeconds.observe(durationMs / 1000);
+    if (verdict === "delivered") this.#scopeOf(scope).delivered++;
+    else if (verdict !== "retry") this.#scopeOf(scope).undelivered++;
   }
 
   refused(status: string): void {
@@ -73,14 +95,41 @@ export class Metrics implements Meter {
       figure("headwater_delivery_attempts_total", "Delivery attempts", { kind: "counter", lines: attempts }),
       this.#attemptSeconds.figure("headwater_delivery_seconds", "Duration of these attempts"),
       figure("headwater_requests_refused_total", "Requests that could not be read", { kind: "counter", lines: refused }),
+      ...this.#scopeFigures(),
       ...this.#gauges.map(({ name, help, read }) => figure(name, help, { kind: "gauge", lines: [line(name, {}, read())] })),
     ];
     return `${own.join("\n")}\n${await processFigures()}`;
   }
 
+  #scopeOf(id: string): Scope {
+    let scope = this.#scopes.get(id);
+    if (scope === undefined) this.#scopes.set(id, (scope = { runs: 0, failures: 0, seconds: 0, events: 0, delivered: 0, undelivered: 0 }));
+    return scope;
+  }
+
+  #scopeFigures(): string[] {
+    const lines = (name: string, read: (scope: Scope) => number): string[] => [...this.#scopes].map(([source, scope]) => line(name, { source }, read(scope)));
+    return SCOPE_FIGURES.map(({ name, help, read }) => figure(name, help, { kind: "counter", lines: lines(name, read) }));
+  }
+
   #countedRuns(): { trigger: string; outcome: string; count: number }[] {
     return [...this.#runs].flatMap(([trigger, outcomes]) => [...outcomes].map(([outcome, count]) => ({ trigger, outcome, count })));
   }
+}
+
+const SCOPE_FIGURES: readonly { readonly name: string; readonly help: string; readonly read: (scope: Scope) => number }[] = [
+  { name: "headwater_source_runs_total", help: "Runs of a source or workflow", read: ({ runs }) => runs },
+  { name: "headwater_source_failed_runs_total", help: "Those that did not succeed", read: ({ failures }) => failures },
+  { name: "headwater_source_run_seconds_total", help: "Sum of their durations", read: ({ seconds }) => seconds },
+  { name: "headwater_source_events_total", help: "Events of a source or workflow", read: ({ events }) => events },
+  { name: "headwater_source_delivered_total", help: "Deliveries of these events", read: ({ delivered }) => delivered },
+  { name: "headwater_source_undelivered_total", help: "Deliveries that were given up", read: ({ undelivered }) => undelivered },
+];
+
+function addRun(scope: Scope, hasFailed: boolean, durationMs: number): void {
+  scope.runs++;
+  scope.seconds += durationMs / 1000;
+  if (hasFailed) scope.failures++;
 }
 
 interface Gauge {

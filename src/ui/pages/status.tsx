@@ -5,6 +5,7 @@ import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { Ago, At } from "../parts/text/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
+import { Trends } from "../parts/trends.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { Figures } from "./status-figures.tsx";
 import { Nodes } from "./status-nodes.tsx";
@@ -32,6 +33,7 @@ export function StatusPage() {
       )}
       <Checkup />
       <Nodes />
+      <Trends />
       <Figures />
       <UsageTable sources={status.sources} />
       <dl class="panel padded facts">

@@ -20,6 +20,7 @@ import { LogsTab } from "./logs-tab.tsx";
 import { RunDialog } from "./run-dialog.tsx";
 import { RunsTab } from "./runs-tab.tsx";
 import { ScheduleTab } from "./schedule-tab.tsx";
+import { Trends } from "../parts/trends.tsx";
 import { StateTab } from "./state-tab.tsx";
 import { VersionsTab } from "./versions-tab.tsx";
 
@@ -29,6 +30,7 @@ const TABS = [
   { name: "events", label: "Events", key: "e", content: EventsTab },
   { name: "runs", label: "Runs", key: "i", content: RunsTab },
   { name: "logs", label: "Logs", key: "l", content: LogsTab },
+  { name: "trends", label: "Trends", key: "h", content: TrendsTab },
   { name: "configuration", label: "Configuration", key: "c", content: ConfigurationTab },
   { name: "code", label: "Code", key: "o", content: CodeTab },
   { name: "versions", label: "Versions", key: "v", content: VersionsTab },
@@ -37,6 +39,10 @@ const TABS = [
   { name: "subscribers", label: "Subscribers", key: "b", content: SubscribersTab },
   { name: "deliveries", label: "Listens to", key: "d", content: ListensTab },
 ] as const;
+
+function TrendsTab({ source }: TabProps) {
+  return <Trends id={source.id} />;
+}
 
 export function SourcePage({ id, tab }: { id: string; tab: string }) {
   const client = useClient();

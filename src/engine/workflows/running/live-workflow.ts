@@ -312,7 +312,9 @@ export class LiveWorkflow {
     const run = await store.getRun(id);
     log.error("a run of a workflow failed outside its steps", { run: id, reason: messageOf(error) });
     if (run === undefined) return;
-    await store.noteRun({ ...run, state: "failed", endedAt: clock.now(), failure: { namespace: "workflow", path: "", message: messageOf(error) } });
+    const endedAt = clock.now();
+    await store.noteRun({ ...run, state: "failed", endedAt, failure: { namespace: "workflow", path: "", message: messageOf(error) } });
+    this.#ports.meter.workflowRan({ scope: this.id, hasFailed: true, durationMs: endedAt - run.startedAt });
     await this.#dropFiles(id);
     this.#host.answer(run, undefined);
   }
@@ -336,7 +338,7 @@ export class LiveWorkflow {
 
   #hostOf(): RunHost {
     const ports = this.#ports;
-    const { clock, store, feed, answers, tokens, signal } = ports;
+    const { clock, store, feed, answers, tokens, meter, signal } = ports;
     return {
       signal,
       now: () => clock.now(),
@@ -374,6 +376,9 @@ export class LiveWorkflow {
       observeLine: (id, line) => feed.observe(this.id, { kind: "line", id, line }),
       answer: ({ trigger: { messageId, kind } }, response) => (kind === "http" && messageId !== undefined ? answers.settle(messageId, response) : undefined),
       ended: async (run) => {
+        const { state, startedAt, endedAt } = run;
+        if (endedAt !== undefined && state !== "cancelled")
+          meter.workflowRan({ scope: this.id, hasFailed: state === "failed", durationMs: endedAt - startedAt });
         await this.#dropFiles(run.id);
         // The client must not wait for the e-mail.
         if (run.state === "failed") void this.#usage.during(() => this.#mailFailure(run));

@@ -135,6 +135,7 @@ async function removeSources(sql: Sql, ids: readonly DeployedId[]): Promise<void
   if (ids.length === 0) return;
   const triggers = await sql.all("select id from deployed_components where workflow_id = any ($1::text[])", ids);
   const all = [...ids, ...triggers.map(sourceIdOf)];
+  await sql.run("delete from tallies where scope = any ($1::text[])", all);
   await sql.all("select 1 from source_progress where source_id = any ($1::text[]) order by source_id for update", all);
   for (const table of TABLES_OF_SOURCE) await sql.run(`delete from ${table} where source_id = any ($1::text[])`, all);
   await sql.run("delete from deployed_components where id = any ($1::text[])", all);

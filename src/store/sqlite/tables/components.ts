@@ -70,6 +70,7 @@ export function componentWrites(db: Database): ComponentWrites {
   const deleteUnfinished = db.prepare("delete from deployed_components where id = ? and is_ready = 0");
   const removeListener = listenerRemover(db);
   const unsubscribe = db.prepare("delete from subscriptions where emitter_id = ?");
+  const dropTallies = db.prepare("delete from tallies where scope = ?");
   const dropUnused = unusedDropper(db);
   const saveSteps = stepSaver(db, saveComponent);
   const claimSlug = slugClaimer(db);
@@ -77,6 +78,7 @@ export function componentWrites(db: Database): ComponentWrites {
   const forget = (id: DeployedId): void => {
     removeListener(id);
     unsubscribe.run(id);
+    dropTallies.run(id);
   };
   const findTriggers = db.prepare("select id from deployed_components where workflow_id = ?");
   const triggersOf = (id: DeployedId): readonly DeployedId[] => rows(findTriggers.all(id)).map(sourceIdOf);

@@ -11,6 +11,7 @@ import type { RetentionWrites } from "../tables/retention.ts";
 import type { SecretWrites } from "../tables/secrets.ts";
 import type { RunWrites, StateWrites } from "../tables/runs.ts";
 import type { SubscriptionWrites } from "../tables/subscriptions.ts";
+import type { TallyWrites } from "../tables/tallies.ts";
 import type { TimerWrites } from "../tables/timers.ts";
 import type { WorkflowWrites } from "../tables/workflow-writes.ts";
 import type { Revision } from "../file/open.ts";
@@ -31,6 +32,7 @@ export type Writes = ComponentWrites &
   RegistryWrites &
   AccountWrites &
   SecretWrites &
+  TallyWrites &
   WorkflowWrites;
 
 export interface WriteRequest {

@@ -38,6 +38,7 @@ export const WRITE_RULES: Readonly<Record<keyof Writes, WriteRule>> = {
   endChange: ofId,
   giveUpVersion: ofId,
   storePending: { ...NOTHING, leavesCaches: true },
+  putTallies: { ...NOTHING, leavesCaches: true },
   recordAttempts: { ...NOTHING, leavesCaches: true },
   // Key rotation uses it as a barrier behind all earlier writes.
   shrink: ANYTHING,

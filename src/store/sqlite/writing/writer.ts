@@ -20,6 +20,7 @@ import { secretWrites } from "../tables/secrets.ts";
 import { runWrites, stateWrites } from "../tables/runs.ts";
 import { stagedEvents } from "../rows/staged-events.ts";
 import { subscriptionWrites } from "../tables/subscriptions.ts";
+import { tallyWrites } from "../tables/tallies.ts";
 import { timerWrites } from "../tables/timers.ts";
 import { workflowWrites } from "../tables/workflow-writes.ts";
 import { WRITE_RULES, isWrite } from "./write-rules.ts";
@@ -75,6 +76,7 @@ export class Writer {
       ...registryWrites(db),
       ...accountWrites(db),
       ...secretWrites(db),
+      ...tallyWrites(db),
       ...workflowWrites(db),
     };
     this.#stage = new EventStage(db, this.#group);
