@@ -109,7 +109,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_HOOK_FAILED: {
     status: 422,
     title: "A hook threw, so nothing was changed",
-    fix: "Correct the hook, or what it calls, and retry; pd delete --force deletes a source even if its hook throws",
+    fix: "Check the account and the values that the hook uses, or correct the hook, and retry. When it prevents a deletion: pd delete --force",
   },
   PD_PACKAGE_NOT_FOUND: { status: 422, title: "A package that the component imports cannot be found", fix: "Check the spelling and the version in the import" },
   PD_PACKAGES_UNREACHABLE: { status: 503, title: "Packages cannot be installed now", fix: "Check the connection to the package registry and retry" },

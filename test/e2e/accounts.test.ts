@@ -15,7 +15,7 @@ describe("pd accounts", () => {
     expect(await home.json("accounts", "connect", "demo", "--env", "DEMO")).toMatchObject({ name: "demo", fields: ["api_key"] });
     expect((await home.pd("accounts", "connect", "other", "--stdin", { input: '{"token":"hush-3"}' })).code).toBe(0);
     expect((await home.pd("accounts", "list")).stdout).toMatch(
-      /^NAME +ID +APP +HEALTHY +FIELDS\ndemo +apn_\w+ +demo +yes +api_key\nwork +apn_\w+ +demo +yes +api_key, region\nother /,
+      /^NAME +ID +APP +STATE +FIELDS\ndemo +apn_\w+ +demo +not tested +api_key\nwork +apn_\w+ +demo +not tested +api_key, region\nother /,
     );
     expect((await home.pd("accounts", "show", "work")).stdout).toMatch(/^work \(apn_\w+\), an account of demo\n  api_key = \*{8}\n  region = \*{8}\n$/);
     const revealed = await home.pd("accounts", "show", "work", "--reveal");

@@ -39,3 +39,18 @@ it("a choice that depends on another is cleared when that one changes, and other
   await page.getByText("Saved: the source uses the new values").waitFor();
   expect(await (await fetch(source.endpoint_url ?? "")).text()).toBe("bob bob-one bob-one/main red");
 });
+
+it("a value that is typed into a field with choices counts without Enter", async () => {
+  const server = await TestServer.inMemory();
+  const page = await openPage(server, "/sources/new?by=code");
+  await page.getByLabel("Code of the component").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(CODE);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("searchbox", { name: "owner" }).fill("carol");
+  await page.getByRole("searchbox", { name: "repo" }).fill("carol-zero");
+  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.getByText("No events yet").waitFor();
+  const [source] = (await server.client.sources.list()).data;
+  expect(source?.configured_props).toMatchObject({ owner: "carol", repo: "carol-zero" });
+});

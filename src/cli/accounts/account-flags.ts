@@ -1,7 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import type { Client } from "../../client/client.ts";
-import { type AppFacts, findApp, onlyField } from "./app-facts.ts";
+import { type AppFacts, findApp, onlyField, knownAppOf } from "./app-facts.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import { askFields } from "./ask-fields.ts";
 import type { CliContext } from "../context.ts";
@@ -44,8 +44,11 @@ export async function givenFields(cli: CliContext, client: Client, { app, flags 
   if (env !== undefined) Object.assign(fields, await fieldsOfText(client, app, { given: cli.environment[env], from: `the variable ${env}` }));
   if (stdin === true) Object.assign(fields, await fieldsOfText(client, app, { given: await readAll(cli.stdin), from: "stdin" }));
   if (Object.keys(fields).length > 0) return fields;
-  if (!canAsk(cli, flags))
-    throw new PdError("PD_BAD_INPUT", `Cannot read the fields of ${app}: no fields are given`, { fix: "--field name=value, --env VARIABLE or --stdin" });
+  if (!canAsk(cli, flags)) {
+    const names = (await knownAppOf(client, app))?.fields.map(({ name }) => name) ?? [];
+    const wanted = names.length === 0 ? "--field name=value" : names.map((name) => `--field ${name}=…`).join(" ");
+    throw new PdError("PD_BAD_INPUT", `Cannot read the fields of ${app}: no fields are given`, { fix: `Give ${wanted}, --env VARIABLE or --stdin` });
+  }
   return askFields(cli, await lookAt(cli, client, app), undefined);
 }
 

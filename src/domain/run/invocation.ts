@@ -167,7 +167,10 @@ export function describeOutcome(outcome: Outcome): string {
 }
 
 function describeError({ name, message, at, causes = [] }: RunError): string {
-  return [`${name}: ${message}${at === undefined ? "" : ` (${at})`}`, ...causes.map((cause) => `Caused by: ${cause}`)].join(". ");
+  const told = `${name}: ${message}`;
+  // Some libraries wrap an error in another one with the same message.
+  const others = causes.filter((cause) => cause !== told);
+  return [`${told}${at === undefined ? "" : ` (${at})`}`, ...others.map((cause) => `Caused by: ${cause}`)].join(". ");
 }
 
 /** A ConfigurationError is a complete message for the user. */

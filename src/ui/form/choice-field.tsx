@@ -51,19 +51,38 @@ export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: Json
     if (isOutdated) forget();
   }, [loading.reads, basis]);
   const choices = prop.remoteOptions === true ? loading.choices : (prop.options ?? []);
-  const chosen = isMany ? (Array.isArray(value) ? value : []) : value === undefined ? [] : [value];
+  const chosen = isMany ? (Array.isArray(value) ? value : []) : (value ?? null) === null ? [] : [value ?? null];
+  const isCleared = !isMany && chosen.length === 0;
+  useEffect(() => {
+    if (isCleared) setQuery("");
+  }, [isCleared]);
   const isSearched = prop.useQuery === true;
   const shown = choices.filter(({ label }) => isSearched || label.toLowerCase().includes(query.toLowerCase()));
   const choose = (next: JsonValue): void => {
-    if (!isMany) return set(isSameJson(next, value) && prop.optional === true ? undefined : next);
+    if (!isMany) {
+      setQuery("");
+      return set(isSameJson(next, value) && prop.optional === true ? undefined : next);
+    }
     const rest = chosen.filter((known) => !isSameJson(known, next));
     set(rest.length < chosen.length ? rest : [...chosen, next]);
+  };
+  const valueOf = (text: string): JsonValue => choices.find(({ label }) => label === text)?.value ?? typedValue(prop.type, text);
+  /** What is typed is a value also without Enter. */
+  const type = (text: string): void => {
+    setQuery(text);
+    search(text);
+    if (!isMany) set(text === "" ? undefined : valueOf(text));
+  };
+  const add = (): void => {
+    if (query === "") return;
+    if (isMany && !chosen.some((one) => isSameJson(one, valueOf(query)))) set([...chosen, valueOf(query)]);
+    setQuery("");
   };
   const search = useDelayed((text: string) => isSearched && load({ page: 0, context: {}, query: text }));
   return (
     <div class="stack tight">
-      {chosen.length > 0 && (
-        <div class="row wrap">
+      {(isMany || (chosen.length > 0 && query === "")) && (
+        <div class="row wrap chips">
           {chosen.map((one) => (
             <button key={JSON.stringify(one)} type="button" class="button" disabled={isDisabled} onClick={() => choose(one)} title="Remove">
               {labelOf(one, choices)} <span aria-hidden="true">×</span>
@@ -84,55 +103,79 @@ export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: Json
         value={query}
         onFocus={() => prop.remoteOptions === true && loading.page < 0 && load({ page: 0, context: {} })}
         onInput={({ currentTarget }) => {
-          setQuery(currentTarget.value);
-          search(currentTarget.value);
+          type(currentTarget.value);
         }}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || query === "") return;
           event.preventDefault();
-          choose(shown.find(({ label }) => label === query)?.value ?? typedValue(prop.type, query));
-          setQuery("");
+          add();
         }}
+        onBlur={() => isMany && add()}
       />
       {loading.error !== undefined && <p class="problem">{messageOf(loading.error)}</p>}
-      {(shown.length > 0 || loading.isLoading) && (
-        <ul class="panel scrolls" style={{ maxHeight: "200px" }} aria-label={`Choices of ${prop.label ?? prop.name}`}>
-          {shown.map((choice) => {
-            const isChosen = chosen.some((one) => isSameJson(one, choice.value));
-            return (
-              <li key={JSON.stringify(choice.value)}>
-                <button
-                  type="button"
-                  class="button plain"
-                  style={{ width: "100%", justifyContent: "flex-start" }}
-                  disabled={isDisabled}
-                  aria-pressed={isChosen}
-                  onClick={() => choose(choice.value)}
-                >
-                  <span aria-hidden="true">{isChosen ? "✓" : " "}</span> <bdi class="cut">{choice.label}</bdi>
-                </button>
-              </li>
-            );
-          })}
-          {loading.isLoading && (
-            <li class="muted" style={{ padding: "4px 10px" }}>
-              Loading choices…
-            </li>
-          )}
-          {!loading.isLoading && loading.next !== undefined && (
-            <li>
-              <button
-                type="button"
-                class="button plain"
-                onClick={() => load({ page: loading.page + 1, context: loading.next ?? {}, ...(query === "" || !isSearched ? {} : { query }) })}
-              >
-                More choices
-              </button>
-            </li>
-          )}
-        </ul>
-      )}
+      <ChoiceList
+        label={prop.label ?? prop.name}
+        choices={shown}
+        chosen={chosen}
+        loading={loading}
+        isDisabled={isDisabled}
+        onChoose={choose}
+        onMore={() => load({ page: loading.page + 1, context: loading.next ?? {}, ...(query === "" || !isSearched ? {} : { query }) })}
+      />
     </div>
+  );
+}
+
+interface ChoiceListProps {
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  readonly chosen: readonly JsonValue[];
+  readonly loading: Loading;
+  readonly isDisabled: boolean;
+  readonly onChoose: (value: JsonValue) => void;
+  readonly onMore: () => void;
+}
+
+function ChoiceList({ label, choices, chosen, loading, isDisabled, onChoose, onMore }: ChoiceListProps) {
+  if (choices.length === 0 && !loading.isLoading) return null;
+  return (
+    <ul
+      class="panel scrolls"
+      style={{ maxHeight: "200px" }}
+      // Keeps the focus in the field: leaving it takes what was typed.
+      onMouseDown={(event) => event.preventDefault()}
+      aria-label={`Choices of ${label}`}
+    >
+      {choices.map((choice) => {
+        const isChosen = chosen.some((one) => isSameJson(one, choice.value));
+        return (
+          <li key={JSON.stringify(choice.value)}>
+            <button
+              type="button"
+              class="button plain"
+              style={{ width: "100%", justifyContent: "flex-start" }}
+              disabled={isDisabled}
+              aria-pressed={isChosen}
+              onClick={() => onChoose(choice.value)}
+            >
+              <span aria-hidden="true">{isChosen ? "✓" : " "}</span> <bdi class="cut">{choice.label}</bdi>
+            </button>
+          </li>
+        );
+      })}
+      {loading.isLoading && (
+        <li class="muted" style={{ padding: "4px 10px" }}>
+          Loading choices…
+        </li>
+      )}
+      {!loading.isLoading && loading.next !== undefined && (
+        <li>
+          <button type="button" class="button plain" onClick={onMore}>
+            More choices
+          </button>
+        </li>
+      )}
+    </ul>
   );
 }
 
@@ -179,5 +222,6 @@ function labelOf(value: JsonValue, choices: readonly Choice[]): string {
 }
 
 function typedValue(type: string, text: string): JsonValue {
-  return type.startsWith("integer") || type === "number" ? Number(text) : text;
+  const isNumber = (type.startsWith("integer") || type === "number") && text.trim() !== "" && Number.isFinite(Number(text));
+  return isNumber ? Number(text) : text;
 }

@@ -51,7 +51,7 @@ export function ConnectAccount({ app, field, onConnected, onClose }: ConnectProp
         />
       )}
       {(known !== undefined || error !== undefined) && way === "fields" && (
-        <ByFields app={app} fields={[...fields, ...token]} onConnected={onConnected} onOther={() => setWay("sign-in")} />
+        <ByFields app={app} fields={[...fields, ...token]} onConnected={onConnected} onClose={onClose} onOther={() => setWay("sign-in")} />
       )}
     </Dialog>
   );
@@ -61,10 +61,11 @@ interface ByFieldsProps {
   readonly app: string;
   readonly fields: readonly Field[];
   readonly onConnected: (account: Account) => void;
+  readonly onClose: () => void;
   readonly onOther: () => void;
 }
 
-function ByFields({ app, fields, onConnected, onOther }: ByFieldsProps) {
+function ByFields({ app, fields, onConnected, onClose, onOther }: ByFieldsProps) {
   const client = useClient();
   const [name, setName] = useState("");
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
@@ -126,6 +127,10 @@ function ByFields({ app, fields, onConnected, onOther }: ByFieldsProps) {
       <div class="row end wrap">
         <button type="button" class="button" onClick={onOther}>
           Sign in with OAuth instead
+        </button>
+        <span class="grow" />
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
         </button>
         <button type="submit" class="button filled">
           Connect

@@ -24,7 +24,7 @@ export interface PropFormProps {
 export function PropForm({ props, values, onChange, ask, problems, keptSecrets, isDisabled = false }: PropFormProps) {
   const id = useId();
   const asked = props.filter(isAskedFor);
-  if (asked.length === 0) return <p class="muted">There is nothing to fill in.</p>;
+  if (asked.length === 0) return <p class="muted">This component has no props to fill in.</p>;
   return (
     <div class="stack loose">
       {asked.map((prop) => {

@@ -17,7 +17,7 @@ import { AddressField } from "../parts/fields.tsx";
 const COLUMNS: readonly Column[] = [
   { title: "Where" },
   { title: "State" },
-  { title: "Pending", isNumber: true },
+  { title: "Pending", isNumber: true, hide: "narrow" },
   { title: "Delivered", isNumber: true, hide: "narrow" },
   { title: "Failed", isNumber: true },
 ];
@@ -64,7 +64,7 @@ function WebhookList() {
               <td>
                 <Health webhook={webhook} />
               </td>
-              <td class="number">{webhook.deliveries.pending}</td>
+              <td class="number hide-narrow">{webhook.deliveries.pending}</td>
               <td class="number hide-narrow">{webhook.deliveries.delivered}</td>
               <td class="number">{webhook.deliveries.failed}</td>
             </tr>

@@ -6,7 +6,7 @@ const ON_PAGE: Partial<Readonly<Record<ErrorCode, string>>> = {
   PD_ACCOUNT_UNHEALTHY: "Reconnect the account on the page Accounts",
   PD_BAD_PROPS: "Correct the fields that are marked",
   PD_CONFLICT: "Reload the page to see what has changed, and repeat your change",
-  PD_HOOK_FAILED: "Correct the code on the tab Code, or what the hook calls, and retry",
+  PD_HOOK_FAILED: "Check the account and the values that the hook uses, or correct the hook in the code, and retry",
   PD_SOURCE_INACTIVE: "Activate the source: More, then Activate",
   PD_SOURCE_NOT_FOUND: "Choose it from the page Sources: it may have been deleted",
   PD_WORKFLOW_NOT_FOUND: "Choose it from the page Workflows: it may have been deleted",

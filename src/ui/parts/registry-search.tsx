@@ -1,5 +1,6 @@
 import { useQuery } from "../browser/address.ts";
-import { useClient } from "../app-context.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { useAttempt } from "../use-attempt.ts";
 import { nearestApp } from "../../domain/component/app-search.ts";
 import { everyPage } from "../../client/client.ts";
 import { useLoaded } from "../use-loaded.ts";
@@ -26,6 +27,10 @@ export function RegistrySearch({ type, placeholder, onChoose }: RegistrySearchPr
   const words = `${app} ${query}`.trim();
   const { value, error, reload } = useLoaded(`search ${type} ${words}`, () => client.registries.search({ query: words, component_type: type, limit: FOUND }));
   const found = value?.data ?? [];
+  const choose = (slug: string): void => {
+    setQuery("");
+    setApp(slug);
+  };
   return (
     <div class="stack">
       <div class="row wrap">
@@ -40,7 +45,7 @@ export function RegistrySearch({ type, placeholder, onChoose }: RegistrySearchPr
       {app === "" && query !== "" && <AppCatalogue type={type} query={query} onApp={setApp} />}
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Waiting />}
-      {value !== undefined && found.length === 0 && words !== "" && <Nothing type={type} app={app} query={query} onApp={setApp} />}
+      {value !== undefined && found.length === 0 && words !== "" && <Nothing type={type} app={app} query={query} onApp={choose} onAdded={reload} />}
       <ul class="stack tight">
         {found.map(({ key, name, description, version }) => (
           <li key={key}>
@@ -62,17 +67,47 @@ export function RegistrySearch({ type, placeholder, onChoose }: RegistrySearchPr
   );
 }
 
-function Nothing({ type, app, query, onApp }: { type: "source" | "action"; app: string; query: string; onApp: (slug: string) => void }) {
+const COLLECTION = "https://github.com/PipedreamHQ/pipedream";
+
+/** The packages of the public registry are a part of the collection. */
+function WholeCollection({ onAdded }: { onAdded: () => void }) {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const { isUnderWay, error, attempt } = useAttempt();
+  const add = (): Promise<void> =>
+    attempt(async () => {
+      await client.registries.add({ name: "collection", kind: "git", location: COLLECTION });
+      onAdded();
+    });
+  return (
+    <>
+      <p>
+        Not every app has a package. Its components may be in the public Git repository, which has all of them: <code>{COLLECTION}</code>
+      </p>
+      {mayChange && (
+        <button type="button" class="button" disabled={isUnderWay} onClick={() => void add()}>
+          {isUnderWay ? "Downloading… (may take minutes)" : "Add it as a registry"}
+        </button>
+      )}
+      {error !== undefined && <Problem error={error} />}
+    </>
+  );
+}
+
+interface NothingProps {
+  readonly type: "source" | "action";
+  readonly app: string;
+  readonly query: string;
+  readonly onApp: (slug: string) => void;
+  readonly onAdded: () => void;
+}
+
+function Nothing({ type, app, query, onApp, onAdded }: NothingProps) {
   const client = useClient();
   const { value: apps } = useLoaded("apps ", () => everyPage(client.apps.list));
   const known = apps?.find(({ name_slug: slug }) => slug === app);
-  const near =
-    app === "" || known !== undefined
-      ? undefined
-      : nearestApp(
-          app,
-          (apps ?? []).map(({ name_slug: slug }) => slug),
-        );
+  const slugs = (apps ?? []).map(({ name_slug: slug }) => slug);
+  const near = known === undefined ? nearestApp(app === "" ? query : app, slugs) : undefined;
   const title =
     app === ""
       ? `No ${type} was found for these words`
@@ -90,11 +125,7 @@ function Nothing({ type, app, query, onApp }: { type: "source" | "action"; app: 
           ?
         </p>
       )}
-      {app === "" ? (
-        <p>Only apps that were opened here are searched by words. Choose an app first.</p>
-      ) : (
-        <p>{type === "source" ? "Paste code of your own, or take it from an address." : "A workflow can run code of your own as a step."}</p>
-      )}
+      {app === "" ? <p>Only apps that were opened here are searched by words. Choose an app first.</p> : query === "" && <WholeCollection onAdded={onAdded} />}
     </Empty>
   );
 }

@@ -57,7 +57,7 @@ export function AboutForm({ source, reload }: TabProps) {
           Commands and links name the source by it.
         </p>
       </div>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && isChanged && <Problem error={error} />}
       {mayChange && (
         <div>
           <button type="submit" class="button filled" disabled={!isChanged || isUnderWay}>

@@ -43,7 +43,7 @@ function PropsForm({ source, reload }: TabProps) {
     tell("Saved: the source uses the new values");
   };
   return (
-    <ComponentForm form={form} act={save} keptSecrets={secretsOf(source)} isDisabled={!mayChange}>
+    <ComponentForm form={form} act={save} head={<h2>Props</h2>} keptSecrets={secretsOf(source)} isDisabled={!mayChange}>
       {(isSaving) => (
         <>
           {mayChange && (

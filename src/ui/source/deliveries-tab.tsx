@@ -9,7 +9,7 @@ export function SubscribersTab({ source }: TabProps) {
   const mayChange = useMayChange();
   return (
     <div class="stack">
-      <p class="muted">These get every event of this source, at least once and in order.</p>
+      <p class="muted">These get every event of this source at least once. The order is not guaranteed.</p>
       <Subscriptions of={source.id} side="emitter" none="Nobody gets its events yet" />
       {mayChange && (
         <div>
@@ -26,7 +26,7 @@ export function SubscribersTab({ source }: TabProps) {
 export function ListensTab({ source }: TabProps) {
   return (
     <div class="stack">
-      <p class="muted">Each event of these starts a run of this source.</p>
+      <p class="muted">Each event of these starts a run of this source. "Delivered" means that the run is stored; the tab Runs shows whether it succeeded.</p>
       <Subscriptions of={source.id} side="listener" none="It listens to no other source" />
       <h2>Deliveries</h2>
       <Deliveries listener={{ kind: "source", id: source.id }} none="No deliveries: subscribe it to another source to get events" />

@@ -47,7 +47,7 @@ export function RunDialog({ source, onClose }: { source: Source; onClose: () => 
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
           <span id="run-help" class={isWrong ? "problem" : "muted"}>
-            {isWrong ? "Not a JSON value" : "Default: the event of its trigger"}
+            {isWrong ? "Not a JSON value" : "Default: an event of its trigger, such as a GET without parameters"}
           </span>
         </div>
         {error !== undefined && <Problem error={error} />}

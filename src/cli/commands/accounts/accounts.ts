@@ -45,10 +45,17 @@ export async function list(cli: CliContext, app: string | undefined): Promise<nu
   const client = await connect(cli);
   const { data } = await client.accounts.list({ limit: 1000, app });
   return printRecords(cli, data, {
-    columns: ["name", "id", "app", "healthy", "fields"],
-    cells: ({ name, id, app: of, healthy, fields }) => [name, id, of.name_slug, healthy ? "yes" : "no", fields.join(", ")],
+    columns: ["name", "id", "app", "state", "fields"],
+    cells: (account) => [account.name, account.id, account.app.name_slug, stateOf(account), account.fields.join(", ")],
     none: `No accounts${app === undefined ? "" : ` of ${app}`}: pd accounts connect <app>`,
   });
+}
+
+const TESTED = { accepted: "working", refused: "not working", unclear: "test unclear", unknown: "no test is known" } as const;
+
+function stateOf({ healthy, tested }: AccountRecord): string {
+  if (!healthy) return "not working";
+  return tested === undefined ? "not tested" : TESTED[tested];
 }
 
 /** Shows secrets only on a terminal. */

@@ -1,6 +1,6 @@
 import type { AttemptAnswer, DeliveryRecord } from "../../../api/deliveries.ts";
 import { PdError } from "../../../domain/errors.ts";
-import type { Client } from "../../../client/client.ts";
+import { type Client, everyPage } from "../../../client/client.ts";
 import { findDeployed } from "../../deployed.ts";
 import { sinceOf } from "../../since.ts";
 import { refuseGiven } from "../refuse-flags.ts";
@@ -22,15 +22,22 @@ export async function deliveries(cli: CliContext, what: string, flags: DeliveryF
   return showOne(cli, what);
 }
 
-/** Undefined for a webhook. */
-async function listenerOf(client: Client, what: string): Promise<string | undefined> {
-  if (what.startsWith("wh_")) return undefined;
+interface Listener {
+  readonly kind: "webhook" | "source";
+  readonly id: string;
+}
+
+/** A webhook by id or name, else a source or workflow. */
+async function listenerOf(client: Client, what: string): Promise<Listener> {
+  if (what.startsWith("wh_")) return { kind: "webhook", id: what };
+  const webhook = (await everyPage(client.webhooks.list)).find(({ name }) => name === what);
+  if (webhook !== undefined) return { kind: "webhook", id: webhook.id };
   const found = await findDeployed(client, what).catch((error: unknown) => {
     if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
-    const message = `${error.message}, and it is not the id of a webhook`;
-    throw new PdError(error.code, message, { fix: "pd webhooks list shows the ids of webhooks, pd list those of sources", cause: error });
+    const message = `${error.message}, and no webhook has this id or name`;
+    throw new PdError(error.code, message, { fix: "pd webhooks list shows webhooks, pd list sources", cause: error });
   });
-  return found.record.id;
+  return { kind: "source", id: found.record.id };
 }
 
 async function list(cli: CliContext, what: string, { failed, state: given, n }: DeliveryFlags): Promise<number> {
@@ -42,7 +49,8 @@ async function list(cli: CliContext, what: string, { failed, state: given, n }: 
     throw new PdError("PD_BAD_INPUT", `Cannot use --state ${JSON.stringify(given)}: expected ${STATES.join(", ")}`, { fix: "--state failed" });
   const client = await connect(cli);
   const listener = await listenerOf(client, what);
-  const found = await (listener === undefined ? client.deliveries.ofWebhook(what, { limit, state }) : client.deliveries.ofSource(listener, { limit, state }));
+  const ask = listener.kind === "webhook" ? client.deliveries.ofWebhook : client.deliveries.ofSource;
+  const found = await ask(listener.id, { limit, state });
   return printRecords(cli, found, {
     columns: ["id", "state", "attempts", "next", "emitter", "channel", "event"],
     cells: (delivery) => [
@@ -50,7 +58,7 @@ async function list(cli: CliContext, what: string, { failed, state: given, n }: 
       delivery.state,
       delivery.attempt_count,
       delivery.next_attempt_at_ms === undefined ? "" : localTime(delivery.next_attempt_at_ms),
-      delivery.emitter_id,
+      delivery.emitter_name ?? delivery.emitter_id,
       delivery.event_name,
       JSON.stringify(delivery.event).slice(0, 60),
     ],
@@ -78,6 +86,6 @@ export async function retry(cli: CliContext, target: string, { since }: { since?
   if (target.startsWith("dlv_")) return printRecord(cli, await client.deliveries.retry(target), () => printLine(cli, `${target} is due now`));
   const listener = await listenerOf(client, target);
   const which = { since_ms: sinceMs };
-  const done = await (listener === undefined ? client.deliveries.retryWebhook(target, which) : client.deliveries.retrySource(listener, which));
+  const done = await (listener.kind === "webhook" ? client.deliveries.retryWebhook(listener.id, which) : client.deliveries.retrySource(listener.id, which));
   return printRecord(cli, done, () => printLine(cli, `${done.retried === 1 ? "1 delivery is" : `${done.retried} deliveries are`} due now`));
 }

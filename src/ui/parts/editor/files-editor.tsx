@@ -95,7 +95,7 @@ export function FilesEditor<Base extends EditedFiles>({ base, newer, save, onBas
         />
       </div>
       <p class="muted">
-        {mayChange ? "Ctrl S saves and runs the new code. Esc, then Tab leaves the editor." : "This key is read-only."} {children}
+        {mayChange ? "Ctrl S saves: later runs use the new code. Esc, then Tab leaves the editor." : "This key is read-only."} {children}
       </p>
     </div>
   );
