@@ -38,6 +38,7 @@ import { osKeyring } from "./system/keys/os-keyring.ts";
 import { OwnPorts } from "./system/http/own-ports.ts";
 import { prober } from "./system/http/prober.ts";
 import { RunFilesFolder } from "./system/home/run-files-folder.ts";
+import { diskSpace } from "./system/home/disk.ts";
 import { programFile } from "./system/program-files.ts";
 import { openVault } from "./system/keys/secret-key.ts";
 import { lateSender } from "./system/http/late-sender.ts";
@@ -258,6 +259,7 @@ async function startPlugs(settings: Settings, parts: PlugParts) {
     runner: languages.runner,
     shareInstalled: () => packages.shareInstalled(),
     registry,
+    freeDisk: () => diskSpace(home),
     sender,
     bundler: languages.bundler,
     origin: urlOrigin,

@@ -1,5 +1,6 @@
 import { accounts } from "./accounts.ts";
 import { actions } from "./components.ts";
+import { alerts } from "./alerts.ts";
 import { apps } from "./apps.ts";
 import type { CALLS } from "./calls.ts";
 import { components } from "./components.ts";
@@ -38,6 +39,7 @@ export const api = {
   apps,
   keys,
   trends,
+  alerts,
   page,
   cluster,
   server,

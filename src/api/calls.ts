@@ -74,6 +74,12 @@ export const CALLS = {
     resume: "POST /v1/runs/{id}/resume",
     cancel: "POST /v1/runs/{id}/cancel",
   },
+  alerts: {
+    list: "GET /v1/alerts",
+    create: "POST /v1/alerts",
+    delete: "DELETE /v1/alerts/{id}",
+    test: "POST /v1/alerts/{id}/test",
+  },
   trends: {
     get: "GET /v1/trends",
   },

@@ -22,7 +22,7 @@ export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: 
   [readCommands, ["open", "list", "describe", "timers", "events", "logs"]],
   [runCommands, ["run", "replay", "emit", "db"]],
   [workflowCommands, ["runs", "rerun", "retry", "resume", "cancel"]],
-  [webhookCommands, ["webhooks", "subscribe", "subscriptions", "deliveries", "listen"]],
+  [webhookCommands, ["webhooks", "subscribe", "subscriptions", "deliveries", "alerts", "listen"]],
   [componentCommands, ["run-action", "options", "publish", "unpublish", "registry", "stores"]],
   [accountCommands, ["keys", "accounts", "secrets"]],
   [configCommands, ["config"]],

@@ -10,6 +10,7 @@ export type InvocationId = `inv_${string}`;
 export type WebhookId = `wh_${string}`;
 /** Connected account ("auth provision"). */
 export type AccountId = `apn_${string}`;
+export type AlertId = `al_${string}`;
 export type SubscriptionId = `sub_${string}`;
 export type DeliveryId = `dlv_${number}`;
 export type ListenerId = WebhookId | DeployedId;
@@ -26,6 +27,10 @@ export function isInvocationId(text: unknown): text is InvocationId {
 
 export function isWebhookId(text: unknown): text is WebhookId {
   return typeof text === "string" && /^wh_[0-9A-Za-z]+$/.test(text);
+}
+
+export function isAlertId(text: unknown): text is AlertId {
+  return typeof text === "string" && /^al_[0-9A-Za-z]+$/.test(text);
 }
 
 export function isDeployedId(text: unknown): text is DeployedId {

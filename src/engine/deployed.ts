@@ -1,5 +1,5 @@
 import type { DeployedComponent } from "../domain/source/deployed-component.ts";
-import { isDeployedId } from "../domain/ids.ts";
+import { type DeployedId, isDeployedId } from "../domain/ids.ts";
 import { theNamed } from "../domain/source/named.ts";
 import type { HostedSources } from "./sources/hosted-sources.ts";
 import type { Workflows } from "./workflows/workflows.ts";
@@ -20,6 +20,12 @@ export class Deployed {
     if (source !== undefined) return source.outline;
     const { live } = theNamed([...this.#workflows.named(), ...this.#sources.named()], word, { attempted, isExact });
     return "outline" in live ? live.outline : live.source;
+  }
+
+  /** Without the triggers of workflows. */
+  named(): readonly { readonly id: DeployedId; readonly name: string }[] {
+    const sources = [...this.#sources.all()].map(({ outline }) => outline).filter(({ workflowId }) => workflowId === undefined);
+    return [...sources, ...this.#workflows.list().map(({ source }) => source)].map(({ id, name }) => ({ id, name }));
   }
 
   nameOf(id: string): string | undefined {

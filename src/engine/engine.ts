@@ -1,7 +1,9 @@
 import { PdError, messageOf } from "../domain/errors.ts";
 import { bothMeters } from "../ports/meter.ts";
+import { Alerts } from "./alerts/alerts.ts";
+import { watchConditions } from "./alerts/watch-conditions.ts";
 import { Trends } from "./trends/trends.ts";
-import { isWorkflowId } from "../domain/ids.ts";
+import { type DeployedId, isWorkflowId } from "../domain/ids.ts";
 import type { PendingRequest } from "../ports/stores/run-store.ts";
 import type { Identity } from "../ports/stores/subscription-store.ts";
 import { Accounts, accountsOf } from "./accounts/accounts.ts";
@@ -43,7 +45,7 @@ import { SharedStores } from "./sources/shared-stores.ts";
 /** Receivers that do not answer delay a stop by at most this. */
 const DELIVERY_GRACE_MS = 1000;
 
-type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed" | "credentials" | "processes">;
+type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed" | "onTrouble" | "credentials" | "processes">;
 
 export class Engine {
   readonly #ports: EnginePorts;
@@ -75,6 +77,7 @@ export class Engine {
   readonly apiKeys: ApiKeys;
   readonly workflows: Workflows;
   readonly trends: Trends;
+  readonly alerts: Alerts;
   #chores: Promise<unknown> = Promise.resolve();
   /** Requests that an earlier server acknowledged. Read before this server accepts requests, since those are run by their acceptor. */
   #leftRequests: readonly PendingRequest[] = [];
@@ -89,6 +92,7 @@ export class Engine {
     for (const stored of sources) engine.#hosted.add(new LiveSource(engine.#ports, stored));
     await keepSeenVersions(engine.#ports, sources);
     await engine.workflows.load();
+    await engine.alerts.load();
     await settleRunningInstants(engine.#ports, engine.#hosted.ids);
     engine.#leftRequests = await store.listPending(engine.#hosted.ids);
     return engine;
@@ -108,6 +112,8 @@ export class Engine {
       keepCool(this.#ports, this.#hosted, [this.workbench, this.#stepBench]),
       keepRenewed(this.#ports, () => this.#accountsInUse()),
       this.trends.keep(),
+      this.alerts.keep(),
+      watchConditions({ ...this.#ports, inactive: () => this.#inactive(), note: (trouble) => this.alerts.note(trouble) }),
     ]);
   }
 
@@ -122,6 +128,7 @@ export class Engine {
       processes: new ProcessBudget(given.settings.maxProcesses, () => this.#hosted.coolLongestIdle() || this.#stepBench.makePlace()),
       onDeliveries: (listeners) => this.#deliverer.wake(listeners),
       onPostponed: () => this.#postponed.wake(),
+      onTrouble: (trouble) => this.alerts.note(trouble),
     };
     this.#ports = ports;
     this.settings = ports.settings;
@@ -164,6 +171,7 @@ export class Engine {
       hosting,
     );
     this.deployed = new Deployed(this.#hosted, this.workflows);
+    this.alerts = this.#alertsOf(ports);
   }
 
   /** Lets calls in flight finish and interrupts them after `graceMs`. Abort the ports' signal first. */
@@ -191,6 +199,20 @@ export class Engine {
   async #accountsInUse(): Promise<readonly string[]> {
     const ofSources = [...this.#hosted.all()].flatMap((live) => (unreadableBecause(live) === undefined && live.source.active ? accountsOf(live) : []));
     return [...ofSources, ...(await this.workflows.accountsInUse())];
+  }
+
+  #alertsOf(ports: EnginePorts): Alerts {
+    return new Alerts({
+      ...ports,
+      trends: this.trends,
+      named: () => this.deployed.named(),
+      ownerOf: (id) => this.#hosted.byId(id)?.outline.workflowId ?? id,
+    });
+  }
+
+  #inactive(): readonly DeployedId[] {
+    const sources = [...this.#hosted.all()].filter((live) => live.outline.workflowId === undefined && unreadableBecause(live) === undefined);
+    return [...sources, ...this.workflows.list()].filter(({ source }) => !source.active).map(({ source }) => source.id);
   }
 
   #requireActive(id: string): LiveSource {

@@ -4,6 +4,7 @@ import type { CodeOrigin } from "../ports/code-origin.ts";
 import type { ComponentRegistry } from "../ports/component-registry.ts";
 import type { Log } from "../ports/log.ts";
 import type { Mailer } from "../ports/mailer.ts";
+import type { Trouble } from "../domain/alert/alert.ts";
 import type { Meter } from "../ports/meter.ts";
 import type { OAuthServer } from "../ports/oauth-server.ts";
 import type { Prober } from "../ports/prober.ts";
@@ -40,6 +41,9 @@ export interface EnginePorts {
   /** The listeners have a due delivery. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
   readonly onPostponed: () => void;
+  /** Alerts may tell it. */
+  readonly onTrouble: (trouble: Trouble) => void;
+  readonly freeDisk: () => Promise<{ readonly freeBytes: number; readonly totalBytes: number }>;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;
 }

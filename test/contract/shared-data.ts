@@ -139,6 +139,32 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
     });
   });
 
+  describe("alerts", () => {
+    it("are listed oldest first, also after a restart, until they are deleted", async () => {
+      const { store, reopen } = await open();
+      const mail = { id: "al_1", via: "mail", isDaily: true, createdAt: 2 } as const;
+      const early = { id: "al_2", via: "wh_a", isDaily: false, createdAt: 1 } as const;
+      await store.saveAlert(mail);
+      await store.saveAlert(early);
+      const again = await reopen();
+      expect(await again.listAlerts()).toEqual([early, mail]);
+      expect([await again.deleteAlert("al_1"), await again.deleteAlert("al_1")]).toEqual([true, false]);
+      expect(await again.listAlerts()).toEqual([early]);
+    });
+
+    it("are deleted with their source and their webhook", async () => {
+      const { store } = await open();
+      await store.beginDeploy(source("dc_a", "sc_1"), component("sc_1"));
+      await store.saveWebhook({ ...hook, id: "wh_a" });
+      await store.saveAlert({ id: "al_1", scope: "dc_a", via: "mail", isDaily: false, createdAt: 1 });
+      await store.saveAlert({ id: "al_2", via: "wh_a", isDaily: false, createdAt: 2 });
+      await store.saveAlert({ id: "al_3", via: "mail", isDaily: false, createdAt: 3 });
+      await store.deleteSource("dc_a");
+      await store.deleteWebhook("wh_a");
+      expect((await store.listAlerts()).map(({ id }) => id)).toEqual(["al_3"]);
+    });
+  });
+
   describe("tallies", () => {
     const HOUR = 3_600_000;
     const tally = (scope: string, at: number, runs: number, step: "fine" | "coarse" = "fine") => ({

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { componentPath } from "../support/components.ts";
+import { Receiver } from "../support/receiver.ts";
 import { Gate } from "../support/gate.ts";
 import { PD, PdHome, type Server, collect, killHard, untilOutput } from "../support/pd.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
@@ -221,6 +222,22 @@ describe("pd", () => {
     await home.pd("delete", "http-plain", "--yes");
     expect((await closed)[0]).toBe(1);
     expect(stderr()).toContain("Error: Cannot stream");
+  });
+
+  it("adds, lists, tests and deletes alerts, and says what one needs", async () => {
+    const home = await PdHome.inProcess();
+    const receiver = await Receiver.start();
+    await home.pd("deploy", componentPath("http-echo.mjs"), "--name", "Orders");
+    expect(await home.pd("alerts", "add")).toMatchObject({ code: 2, stderr: expect.stringContaining("Give --mail, or --webhook") });
+    expect(await home.pd("alerts", "add", "--mail")).toMatchObject({ code: 1, stderr: expect.stringContaining("pd config smtp") });
+    expect(await home.pd("alerts", "add", "--webhook", "nobody")).toMatchObject({ code: 1, stderr: expect.stringContaining('webhook "nobody"') });
+    const { stdout } = await home.pd("alerts", "add", "orders", "--webhook", receiver.url, "--daily");
+    const [, id = ""] = /^(al_\w+) tells Alerts about Orders/.exec(stdout) ?? [];
+    expect((await home.pd("alerts")).stdout).toMatch(/ID +OF +TO +DAILY\nal_\w+ +Orders +Alerts +yes/);
+    expect(await home.pd("alerts", "test", id)).toMatchObject({ code: 0, stdout: "Sent\n" });
+    expect(receiver.bodies).toMatchObject([{ type: "test" }]);
+    expect((await home.pd("alerts", "delete", id)).code).toBe(0);
+    expect((await home.pd("alerts")).stderr).toContain("No alerts: pd alerts add --mail");
   });
 
   it("follows logs", async () => {

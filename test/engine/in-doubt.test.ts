@@ -42,6 +42,7 @@ async function behindNetwork({ isStored, silences }: { isStored: boolean; silenc
     meter: { ran: () => {}, workflowRan: () => {}, attempted: () => {} },
     onDeliveries: () => {},
     onPostponed: () => {},
+    onTrouble: () => {},
     signal: stop.signal,
   };
   const told = (async () => {

@@ -32,6 +32,7 @@ async function setUp() {
     meter: { ran: () => {}, workflowRan: () => {}, attempted: () => {} },
     onDeliveries: () => {},
     onPostponed: () => {},
+    onTrouble: () => {},
     signal: new AbortController().signal,
     log: { info: () => {}, error: () => {}, warn: (text: string, facts: unknown) => warnings.push([text, facts]) },
   };

@@ -5,6 +5,7 @@ import { Scheduler, type SchedulerPorts } from "../../src/engine/timers/schedule
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import type { Timer, TimerInstant } from "../../src/ports/stores/timer-store.ts";
+import type { Trouble } from "../../src/domain/alert/alert.ts";
 import { FakeClock, settled } from "../support/fake-clock.ts";
 
 const MINUTE = 60_000;
@@ -18,6 +19,7 @@ class World {
   readonly scheduler: Scheduler;
   /** The timer as another host stored it. */
   ofOtherHost: Timer | undefined;
+  readonly troubles: Trouble[] = [];
   runMs = 0;
   readonly #stop = new AbortController();
 
@@ -26,6 +28,7 @@ class World {
       clock: this.clock,
       log: silentLog,
       signal: this.#stop.signal,
+      onTrouble: (trouble) => this.troubles.push(trouble),
       store: {
         advance: async (_timer, _to, instants) => {
           if (this.ofOtherHost !== undefined) return false;
@@ -198,6 +201,9 @@ describe("after three hours of downtime", () => {
     world.scheduler.start([timer(everyMinute, nineOClock + MINUTE, "skip")]);
     await settled();
     expect([...world.ledger.values()]).toMatchObject([{ state: "skipped", count: 180, reason: expect.stringContaining("the server was down") }]);
+    expect(world.troubles).toEqual([
+      { kind: "timer skipped", scope: expect.stringMatching(/^dc_/), text: expect.stringContaining("180 runs: the server was down") },
+    ]);
     await world.clock.setTo(nineOClock + 3 * HOUR + MINUTE);
     expect(world.minutes).toEqual([181]);
   });

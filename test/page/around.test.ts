@@ -5,6 +5,7 @@ import { PdError } from "../../src/domain/errors.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { openWindow } from "../support/browser.ts";
 import { Receiver } from "../support/receiver.ts";
+import { SmtpServer } from "../support/smtp-server.ts";
 import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 import { TestServer } from "../support/runtime.ts";
 import { ORDERS, openPage, order } from "./open-page.ts";
@@ -407,5 +408,44 @@ describe("trends", () => {
     await workflow.run({});
     await page.goto(`${server.apiUrl}/workflows/${workflow.id}/trends`);
     await page.getByRole("img", { name: "Runs: 1", exact: true }).waitFor();
+  });
+});
+
+describe("alerts", () => {
+  it("are added for a source by mail, with a mail server that is set up on the way; tested, and deleted", async () => {
+    const [server, smtp] = [await TestServer.inMemory(), await SmtpServer.start()];
+    const source = await server.client.sources.deploy({ component_code: ORDERS });
+    const page = await openPage(server, `/sources/${source.id}/trends`);
+    const alerts = page.getByRole("region", { name: "Alerts" });
+    await alerts.getByText("Nobody is told yet.").waitFor();
+    await alerts.getByLabel("How to tell you").selectOption("By mail");
+    await alerts.getByLabel("also a daily summary").check();
+    await alerts.getByRole("button", { name: "Add", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Mail server" });
+    await dialog.getByLabel("SMTP server").fill("127.0.0.1");
+    await dialog.getByLabel("Port").fill(String(smtp.port));
+    await dialog.getByLabel("From").fill("headwater@example.com");
+    await dialog.getByLabel("To: your address").fill("ann@example.com");
+    await dialog.getByLabel("Encryption").selectOption("None (this machine only)");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await alerts.getByText("By mail to ann@example.com and a summary every day").waitFor();
+    await alerts.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("The test was sent").waitFor();
+    expect(smtp.received[0]?.to).toBe("ann@example.com");
+    await alerts.getByRole("button", { name: "Delete the alert to ann@example.com" }).click();
+    await alerts.getByText("Nobody is told yet.").waitFor();
+  });
+
+  it("about everything are added on the status page, to an address", async () => {
+    const server = await TestServer.inMemory();
+    const receiver = await Receiver.start();
+    const page = await openPage(server, "/status");
+    const alerts = page.getByRole("region", { name: "Alerts" });
+    await alerts.getByLabel("How to tell you").selectOption("At an address (new webhook)");
+    await alerts.getByLabel("Address").fill(receiver.url);
+    await alerts.getByRole("button", { name: "Add", exact: true }).click();
+    await alerts.getByText("To the webhook Alerts").waitFor();
+    await alerts.getByRole("button", { name: "Send a test" }).click();
+    await expect.poll(() => receiver.bodies.length).toBe(1);
   });
 });

@@ -63,6 +63,7 @@ describe("the API", () => {
     const org = String(dataOf(await server.api.get("/v1/users/me"))["orgs"] instanceof Array ? await workspaceOf(server) : "");
     const id = source.id;
     const wh = String(webhook["id"]);
+    const { id: al } = await server.client.alerts.create({ via: wh });
     const subscription = { emitter_id: id, listener_id: wh, event_name: "x" };
     const device = { device_code: "d", user_code: "AB", verification_uri: "https://example.com/", expires_in: 60 };
     const tokens = await TokenServer.start(({ path }) => ({ body: path === "/device" ? device : { access_token: "t" } }));
@@ -197,6 +198,10 @@ describe("the API", () => {
       "get /v1/runs/{id}": { path: { id: runId } },
       "get /v1/runs/{id}/steps": { path: { id: runId } },
       "post /v1/runs/{id}/resume": { path: { id: runId } },
+      "get /v1/alerts": {},
+      "post /v1/alerts": { body: { via: wh } },
+      "post /v1/alerts/{id}/test": { path: { id: al } },
+      "delete /v1/alerts/{id}": { path: { id: al } },
       "get /v1/trends": { query: { id, window: "1h" } },
       "post /v1/runs/{id}/cancel": { path: { id: otherRunId } },
       "post /v1/runs/{id}/rerun": { path: { id: otherRunId }, body: { from: "ask" } },

@@ -32,7 +32,7 @@ async function openAt(path: string, onRevision: WriterSettings["onRevision"] = (
 
 /** Undoes migration 20. */
 const BEFORE_SETTINGS = `alter table deployed_components drop column settings; alter table deployed_components add column max_concurrency integer;
-  alter table deployed_components add column allows_programs integer not null default 0; drop table tallies;`;
+  alter table deployed_components add column allows_programs integer not null default 0; drop table tallies; drop table alerts;`;
 
 describe("the SQLite store", () => {
   deliveryContract(async () => openAt(join(await temporaryFolder(), "test.db")));

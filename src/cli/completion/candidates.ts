@@ -38,6 +38,8 @@ const OF_ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   "stores unset key": ["storeKeys"],
   "stores unset name": ["stores"],
   "webhook-listener-or-delivery": ["webhooks", "sources", "workflows"],
+  "alerts delete id": ["alerts"],
+  "alerts test id": ["alerts"],
   "webhooks delete id": ["webhooks"],
   "webhooks rotate id": ["webhooks"],
   "webhooks show id": ["webhooks"],

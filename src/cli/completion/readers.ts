@@ -23,6 +23,7 @@ const RECENT = 30;
 type Reader = (around: Surroundings) => Promise<readonly Candidate[]>;
 
 export const READERS = {
+  alerts: async ({ client }) => (await client.alerts.list()).map(({ id, to }) => ({ value: id, about: to })),
   accounts: async ({ client }) => (await everyPage(client.accounts.list)).map(({ id, name, app }) => ({ value: name ?? id, about: app.name_slug })),
   apps: async ({ client, place: { current } }) =>
     (await client.apps.list({ limit: MOST, q: current })).data.map(({ name_slug: value, name }) => ({ value, about: name })),

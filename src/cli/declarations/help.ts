@@ -8,7 +8,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Deploy and change": ["deploy", "update", "versions", "rollback", "delete", "db"],
   "Run and inspect": ["list", "describe", "timers", "events", "logs", "run", "replay", "emit", "open"],
   Workflows: ["runs", "rerun", "retry", "resume", "cancel"],
-  "Deliver events": ["subscribe", "listen", "webhooks", "subscriptions", "deliveries"],
+  "Deliver events": ["subscribe", "listen", "webhooks", "subscriptions", "deliveries", "alerts"],
   "Accounts, registries and stores": ["accounts", "registry", "stores", "publish", "unpublish"],
   "The server": [
     "up",

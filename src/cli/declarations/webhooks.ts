@@ -15,11 +15,34 @@ export function webhookCommands(program: Command, run: Run): void {
     );
   subscriptionCommands(program.command("subscriptions").description("Subscriptions of listeners to emitters"), run);
   deliveryCommands(program, run);
+  alertCommands(program.command("alerts").description("Messages when something fails, by mail or to a webhook"), run);
   program
     .command("listen <source>")
     .description("Deliver new events to a local address, without creating a webhook")
     .requiredOption("--forward <url>", "Target address, such as http://localhost:3000/path")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/listen.ts")).listen(cli, source, flags)));
+}
+
+function alertCommands(alerts: Command, run: Run): void {
+  alerts
+    .command("list", { isDefault: true })
+    .description("List alerts")
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/webhooks/alerts.ts")).list(cli)));
+  alerts
+    .command("add [source]")
+    .description("Tell about failures of a source or workflow, or of everything, in groups")
+    .option("--mail", "By mail, to the address of pd config smtp")
+    .option("--webhook <id|name|url>", "To a webhook")
+    .option("--daily", "Also a summary of each day")
+    .action((source, flags, command) => run(command, async (cli) => (await import("../commands/webhooks/alerts.ts")).add(cli, source, flags)));
+  alerts
+    .command("delete <id>")
+    .description("Delete an alert")
+    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks/alerts.ts")).remove(cli, id)));
+  alerts
+    .command("test <id>")
+    .description("Send a test message now")
+    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks/alerts.ts")).test(cli, id)));
 }
 
 function keptWebhooks(webhooks: Command, run: Run): void {

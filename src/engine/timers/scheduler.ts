@@ -7,6 +7,7 @@ import { countInstants, nextInstant } from "../../domain/timer/schedule.ts";
 import type { Timer, TimerInstant, TimerStore } from "../../ports/stores/timer-store.ts";
 import { DueQueue } from "./due-queue.ts";
 import { untilKnown } from "../runs/commits/in-doubt.ts";
+import type { Trouble } from "../../domain/alert/alert.ts";
 import type { Trigger } from "../../domain/run/trigger.ts";
 
 export interface SchedulerPorts {
@@ -14,6 +15,7 @@ export interface SchedulerPorts {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly store: Pick<TimerStore, "advance" | "settleInstant" | "listTimers">;
+  readonly onTrouble: (trouble: Trouble) => void;
 }
 
 export interface TimerPlan {
@@ -149,6 +151,9 @@ export class Scheduler implements TimerPlan {
       fires = settled.fires;
       const isOurs = await untilKnown(this.#ports, () => store.advance(timer, moved, instants));
       if (!isOurs) return await this.#follow(timer);
+      for (const { state, count, reason = "" } of instants)
+        if (state === "skipped")
+          this.#ports.onTrouble({ kind: "timer skipped", scope: timer.sourceId, text: `${count === 1 ? "one run" : `${count} runs`}: ${reason}` });
     } catch (error) {
       // Without a ledger entry nothing fires. The instant stays due.
       log.error("a timer could not be advanced", { source: timer.sourceId, reason: messageOf(error) });
@@ -181,6 +186,7 @@ export class Scheduler implements TimerPlan {
       await this.#target.invoke(timer.sourceId, trigger, id);
     } catch (error) {
       log.error("a timer's run could not be started", { source: timer.sourceId, reason: messageOf(error) });
+      this.#ports.onTrouble({ kind: "timer skipped", scope: timer.sourceId, text: messageOf(error) });
       await store.settleInstant({ ...instant, state: "skipped", reason: messageOf(error) }).catch(() => {});
     } finally {
       this.#running.delete(keyOf(timer));

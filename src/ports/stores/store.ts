@@ -11,6 +11,7 @@ import type { RegistryStore } from "./registry-store.ts";
 import type { RunStore } from "./run-store.ts";
 import type { SecretStore } from "./secret-store.ts";
 import type { SubscriptionStore } from "./subscription-store.ts";
+import type { AlertStore } from "./alert-store.ts";
 import type { TallyStore } from "./tally-store.ts";
 import type { TimerStore } from "./timer-store.ts";
 import type { WorkflowStore } from "./workflow-store.ts";
@@ -37,6 +38,7 @@ export interface Store
     AccountStore,
     SecretStore,
     TallyStore,
+    AlertStore,
     WorkflowStore {
   /** Only these may need pruning. */
   findPrunable(ids: readonly (DeployedId | ListenerId)[], retention: Retention, now: number): Promise<readonly (DeployedId | ListenerId)[]>;

@@ -27,6 +27,7 @@ import { PageTickets } from "./server/page-tickets.ts";
 import { pageRoutes } from "./server/page.ts";
 import { ProgressBoard } from "./progress.ts";
 import { referencePage } from "./server/reference-page.ts";
+import { alertRoutes } from "./server/alerts.ts";
 import { trendRoutes } from "./server/trends.ts";
 import { registryRoutes } from "./server/registries.ts";
 import { oauthRoutes } from "./accounts/oauth.ts";
@@ -128,6 +129,7 @@ function apiRoutes(engine: Engine, { clock, version, facts, cluster, board, debu
     ...componentRoutes(engine),
     ...registryRoutes(engine),
     ...trendRoutes(engine),
+    ...alertRoutes(engine),
     ...dataStoreRoutes(engine),
     ...sourceRoutes(engine),
     ...versionRoutes(engine),

@@ -210,5 +210,6 @@ function forget(shelves: Shelves, id: string): void {
   shelves.subscriptions = shelves.subscriptions.filter(({ emitterId, listenerId }) => emitterId !== id && listenerId !== id);
   shelves.autoSubscriptions = shelves.autoSubscriptions.filter(({ listenerId }) => listenerId !== id);
   shelves.deliveries = shelves.deliveries.filter(({ delivery }) => delivery.listenerId !== id);
+  shelves.alerts = shelves.alerts.filter(({ scope }) => scope !== id);
   shelves.tallies = shelves.tallies.filter(({ scope }) => scope !== id);
 }

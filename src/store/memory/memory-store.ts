@@ -9,6 +9,7 @@ import type { KeyStore } from "../../ports/stores/key-store.ts";
 import type { RegistryStore } from "../../ports/stores/registry-store.ts";
 import type { SecretStore } from "../../ports/stores/secret-store.ts";
 import type { Retention, Store } from "../../ports/stores/store.ts";
+import type { AlertStore } from "../../ports/stores/alert-store.ts";
 import type { StoredTally, TallyStore } from "../../ports/stores/tally-store.ts";
 import type { SubscriptionStore } from "../../ports/stores/subscription-store.ts";
 import type { TimerInstant, TimerStore } from "../../ports/stores/timer-store.ts";
@@ -34,12 +35,27 @@ export function memoryStore(shelves: Shelves): Store {
     ...memoryRetention(shelves),
     ...memoryUsage(shelves),
     ...memoryTallies(shelves),
+    ...memoryAlerts(shelves),
     ...memoryWorkflows(shelves),
     shrink: async () => 0,
     copyTo: async (target) => {
       throw new PdError("PD_BAD_INPUT", `Cannot copy to ${target}: an in-memory store has no file`);
     },
     close: async () => {},
+  };
+}
+
+function memoryAlerts(shelves: Shelves): AlertStore {
+  return {
+    async saveAlert(alert) {
+      shelves.alerts = [...shelves.alerts, alert];
+    },
+    async deleteAlert(id) {
+      const before = shelves.alerts.length;
+      shelves.alerts = shelves.alerts.filter((alert) => alert.id !== id);
+      return shelves.alerts.length < before;
+    },
+    listAlerts: async () => shelves.alerts.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)),
   };
 }
 
@@ -128,6 +144,7 @@ function memorySubscriptions(shelves: Shelves): SubscriptionStore {
     },
     async deleteWebhook(id) {
       webhooks.delete(id);
+      shelves.alerts = shelves.alerts.filter(({ via }) => via !== id);
       shelves.subscriptions = shelves.subscriptions.filter(({ listenerId }) => listenerId !== id);
       shelves.autoSubscriptions = shelves.autoSubscriptions.filter(({ listenerId }) => listenerId !== id);
       shelves.deliveries = shelves.deliveries.filter(({ delivery }) => delivery.listenerId !== id);

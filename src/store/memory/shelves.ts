@@ -15,6 +15,7 @@ import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import type { ApiKey } from "../../ports/stores/key-store.ts";
 import type { PendingRequest } from "../../ports/stores/run-store.ts";
 import type { Identity } from "../../ports/stores/subscription-store.ts";
+import type { Alert } from "../../domain/alert/alert.ts";
 import type { StoredTally } from "../../ports/stores/tally-store.ts";
 import type { Timer, TimerInstant } from "../../ports/stores/timer-store.ts";
 import type { StepComponent } from "../../ports/stores/workflow-store.ts";
@@ -69,6 +70,7 @@ export class Shelves {
   postponed: PostponedEvent[] = [];
   readonly webhooks = new Map<string, Webhook>();
   subscriptions: Subscription[] = [];
+  alerts: readonly Alert[] = [];
   tallies: readonly StoredTally[] = [];
   autoSubscriptions: AutoSubscription[] = [];
   deliveries: MemoryDelivery[] = [];

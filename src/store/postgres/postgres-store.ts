@@ -22,6 +22,7 @@ import { retention } from "./tables/retention.ts";
 import { runTables } from "./tables/runs.ts";
 import { secretTables } from "./tables/secrets.ts";
 import { saveIdentity, subscriptionTables } from "./tables/subscriptions.ts";
+import { alertTable } from "./tables/alerts.ts";
 import { tallyTable } from "./tables/tallies.ts";
 import { timerTables } from "./tables/timers.ts";
 import { usageReads } from "./tables/usage.ts";
@@ -138,6 +139,7 @@ function storeOn(db: Connections, { onUnreadable }: Pick<PostgresSettings, "onUn
     ...postponedTable(db),
     ...eventTable(db),
     ...tallyTable(db),
+    ...alertTable(db),
     ...timerTables(db, readRows),
     ...subscriptionTables(db),
     ...deliveryTables(db, readRows),

@@ -19,6 +19,7 @@ import { retentionReads } from "./tables/retention.ts";
 import { runReads } from "./tables/runs.ts";
 import { secretReads } from "./tables/secrets.ts";
 import { subscriptionReads } from "./tables/subscriptions.ts";
+import { alertReads } from "./tables/alerts.ts";
 import { tallyReads } from "./tables/tallies.ts";
 import { timerReads } from "./tables/timers.ts";
 import { readableRows } from "../rows/readable-rows.ts";
@@ -52,6 +53,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...workflowReads(db, readRows),
     ...retentionReads(db),
     ...tallyReads(db),
+    ...alertReads(db),
     ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
     commit(run) {
@@ -186,6 +188,8 @@ function serverVerbs(writer: WriterClient) {
     deleteKey: (idOrName) => writer.write("deleteKey", idOrName),
     saveRegistry: (registry) => writer.write("saveRegistry", registry),
     deleteRegistry: (name) => writer.write("deleteRegistry", name),
+    saveAlert: (alert) => writer.write("saveAlert", alert),
+    deleteAlert: (id) => writer.write("deleteAlert", id),
     putTallies: (tallies, oldest) => writer.write("putTallies", tallies, oldest),
   } satisfies Partial<Store>;
 }

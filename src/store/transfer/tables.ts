@@ -71,6 +71,7 @@ export const TABLES: readonly Table[] = [
   table("accounts", "id", "id app name credentials oauth problem revision:n created_at:n updated_at:n"),
   numbered("seq", "workflow_runs", "id workflow_id version:n trigger message_id state started_at:n ended_at:n failure reason rerun_of from_step wakes:n"),
   table("workflow_steps", "run_seq path", "run_seq:n path noted:n state until:n token record"),
+  table("alerts", "id", "id scope via is_daily:b created_at:n"),
   table("tallies", "scope step at", "scope step at:n runs:n failures:n events:n delivered:n undelivered:n durations"),
   table("workflow_recordings", "run_seq path", "run_seq:n path exchanges"),
 ];

@@ -5,6 +5,7 @@ import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { Ago, At } from "../parts/text/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
+import { Alerts } from "../parts/alerts.tsx";
 import { Trends } from "../parts/trends.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { Figures } from "./status-figures.tsx";
@@ -34,6 +35,7 @@ export function StatusPage() {
       <Checkup />
       <Nodes />
       <Trends />
+      <Alerts what="anything on this server fails" />
       <Figures />
       <UsageTable sources={status.sources} />
       <dl class="panel padded facts">

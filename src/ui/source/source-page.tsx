@@ -20,6 +20,7 @@ import { LogsTab } from "./logs-tab.tsx";
 import { RunDialog } from "./run-dialog.tsx";
 import { RunsTab } from "./runs-tab.tsx";
 import { ScheduleTab } from "./schedule-tab.tsx";
+import { Alerts } from "../parts/alerts.tsx";
 import { Trends } from "../parts/trends.tsx";
 import { StateTab } from "./state-tab.tsx";
 import { VersionsTab } from "./versions-tab.tsx";
@@ -30,7 +31,7 @@ const TABS = [
   { name: "events", label: "Events", key: "e", content: EventsTab },
   { name: "runs", label: "Runs", key: "i", content: RunsTab },
   { name: "logs", label: "Logs", key: "l", content: LogsTab },
-  { name: "trends", label: "Trends", key: "h", content: TrendsTab },
+  { name: "trends", label: "Trends and alerts", key: "h", content: TrendsTab },
   { name: "configuration", label: "Configuration", key: "c", content: ConfigurationTab },
   { name: "code", label: "Code", key: "o", content: CodeTab },
   { name: "versions", label: "Versions", key: "v", content: VersionsTab },
@@ -41,7 +42,12 @@ const TABS = [
 ] as const;
 
 function TrendsTab({ source }: TabProps) {
-  return <Trends id={source.id} />;
+  return (
+    <div class="stack loose">
+      <Trends id={source.id} />
+      <Alerts id={source.id} what="a run of this source fails or a timer is skipped" />
+    </div>
+  );
 }
 
 export function SourcePage({ id, tab }: { id: string; tab: string }) {

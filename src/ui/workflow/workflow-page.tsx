@@ -13,6 +13,7 @@ import { Waiting } from "../parts/waiting.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { FilesTab } from "./files-tab.tsx";
 import { Graph } from "./graph.tsx";
+import { Alerts } from "../parts/alerts.tsx";
 import { Trends } from "../parts/trends.tsx";
 import { RunsTab } from "./runs-tab.tsx";
 import { triggerText } from "./step-texts.ts";
@@ -22,13 +23,18 @@ const LOOK_EVERY_MS = 2000;
 
 const TABS = [
   { name: "runs", label: "Runs", key: "i", content: RunsTab },
-  { name: "trends", label: "Trends", key: "d", content: TrendsTab },
+  { name: "trends", label: "Trends and alerts", key: "d", content: TrendsTab },
   { name: "graph", label: "Steps", key: "s", content: GraphTab },
   { name: "files", label: "Files", key: "o", content: FilesTab },
 ] as const;
 
 function TrendsTab({ workflow }: WorkflowTabProps) {
-  return <Trends id={workflow.id} />;
+  return (
+    <div class="stack loose">
+      <Trends id={workflow.id} />
+      <Alerts id={workflow.id} what="a run of this workflow fails" />
+    </div>
+  );
 }
 
 export function WorkflowPage({ id, tab }: { id: string; tab: string }) {

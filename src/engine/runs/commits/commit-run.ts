@@ -4,7 +4,9 @@ import type { EventFeed } from "./event-feed.ts";
 import { type DedupeCache, type DedupeChange, type DedupeStrategy, type DroppedEmit, dedupe, remember } from "../../../domain/event/dedupe.ts";
 import { type Emit, type NewEvents, type NewPostponedEvent, isTakenForSeconds, orderEmits, parseTs, isoTime, partEmits } from "../../../domain/event/event.ts";
 import type { DeployedId, ListenerId } from "../../../domain/ids.ts";
-import type { Invocation, LogLine, RunResult } from "../../../domain/run/invocation.ts";
+import { isFailure } from "../../../domain/delivery/system-channels.ts";
+import type { Trouble } from "../../../domain/alert/alert.ts";
+import { type Invocation, type LogLine, type RunResult, describeOutcome } from "../../../domain/run/invocation.ts";
 import { PdError } from "../../../domain/errors.ts";
 import type { Committed, RunCommit, RunStore } from "../../../ports/stores/run-store.ts";
 import type { LatePart } from "../../../ports/runner.ts";
@@ -114,6 +116,7 @@ export interface CommitPorts {
   readonly meter: Meter;
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
   readonly onPostponed: () => void;
+  readonly onTrouble: (trouble: Trouble) => void;
   readonly signal: AbortSignal;
 }
 
@@ -165,8 +168,19 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
   if (judged.postponed.length > 0) ports.onPostponed();
   const { durationMs, outcome, eventCount, dropped } = complete;
   ports.meter.ran({ scope: sourceId, trigger: complete.trigger.kind, outcome: outcome.kind, durationMs, events: eventCount, dropped: sum(dropped) });
+  if (isFailure(complete)) ports.onTrouble(troubleOf(complete));
   ports.feed.observe(owner.sourceId, { kind: "ended", id, at: now, durationMs, outcome, eventCount, dropped });
   return { invocation: complete, logs, stored };
+}
+
+function troubleOf({ id, sourceId, trigger, outcome }: Invocation): Trouble {
+  const isStep = trigger.kind === "step";
+  return {
+    kind: "failed",
+    scope: sourceId,
+    text: `${isStep ? `step ${trigger.namespace}: ` : ""}${describeOutcome(outcome)}`,
+    run: isStep ? trigger.runId : id,
+  };
 }
 
 /** Commits what a call did after it had ended, and warns about its emits in the log. */

@@ -37,6 +37,7 @@ export function subscriptionTables(db: Database): SubscriptionStore {
       }),
     deleteWebhook: (id) =>
       db.transaction(async (sql) => {
+        await sql.run("delete from alerts where via = $1", id);
         await sql.run("delete from webhooks where id = $1", id);
         await removeListeners(sql, [id]);
       }),

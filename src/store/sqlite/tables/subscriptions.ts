@@ -35,6 +35,7 @@ export function subscriptionWrites(db: Database): SubscriptionWrites {
   const saveWebhook = db.prepare(SAVE_WEBHOOK);
   const miss = db.prepare(MISS);
   const dropWebhook = db.prepare("delete from webhooks where id = ?");
+  const dropAlerts = db.prepare("delete from alerts where via = ?");
   const removeListener = listenerRemover(db);
   const save = db.prepare(SAVE_SUBSCRIPTION);
   const same = db.prepare(SAME_SUBSCRIPTION);
@@ -58,6 +59,7 @@ export function subscriptionWrites(db: Database): SubscriptionWrites {
     },
     deleteWebhook(id) {
       dropWebhook.run(id);
+      dropAlerts.run(id);
       removeListener(id);
     },
     saveSubscription({ id, emitterId, listenerId, channel, createdAt }) {

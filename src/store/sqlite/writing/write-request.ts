@@ -11,6 +11,7 @@ import type { RetentionWrites } from "../tables/retention.ts";
 import type { SecretWrites } from "../tables/secrets.ts";
 import type { RunWrites, StateWrites } from "../tables/runs.ts";
 import type { SubscriptionWrites } from "../tables/subscriptions.ts";
+import type { AlertWrites } from "../tables/alerts.ts";
 import type { TallyWrites } from "../tables/tallies.ts";
 import type { TimerWrites } from "../tables/timers.ts";
 import type { WorkflowWrites } from "../tables/workflow-writes.ts";
@@ -32,6 +33,7 @@ export type Writes = ComponentWrites &
   RegistryWrites &
   AccountWrites &
   SecretWrites &
+  AlertWrites &
   TallyWrites &
   WorkflowWrites;
 

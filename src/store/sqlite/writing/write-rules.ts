@@ -66,6 +66,8 @@ export const WRITE_RULES: Readonly<Record<keyof Writes, WriteRule>> = {
   setDataStoreExpiry: ofDataStore,
   deleteDataStoreValue: ofDataStore,
   writeActionState: { concerns: (write) => (typeof write === "string" ? [`action ${write}`] : undefined) },
+  saveAlert: ANYTHING,
+  deleteAlert: { concerns: () => ["alerts"] },
   saveAccount: ANYTHING,
   deleteAccount: ANYTHING,
   deleteSource: ANYTHING,

@@ -20,6 +20,7 @@ import { secretWrites } from "../tables/secrets.ts";
 import { runWrites, stateWrites } from "../tables/runs.ts";
 import { stagedEvents } from "../rows/staged-events.ts";
 import { subscriptionWrites } from "../tables/subscriptions.ts";
+import { alertWrites } from "../tables/alerts.ts";
 import { tallyWrites } from "../tables/tallies.ts";
 import { timerWrites } from "../tables/timers.ts";
 import { workflowWrites } from "../tables/workflow-writes.ts";
@@ -77,6 +78,7 @@ export class Writer {
       ...accountWrites(db),
       ...secretWrites(db),
       ...tallyWrites(db),
+      ...alertWrites(db),
       ...workflowWrites(db),
     };
     this.#stage = new EventStage(db, this.#group);

@@ -1,0 +1,93 @@
+import type { JsonObject } from "../text/json.ts";
+import type { Trouble } from "./alert.ts";
+
+/** Failures often come in crowds. The first message waits this long for the others. */
+const COLLECT_MS = 10_000;
+/** Between two messages of one alert. */
+const PAUSE_MS = 10 * 60_000;
+/** Different texts in one message. */
+const MOST_TEXTS = 20;
+const MOST_TEXT = 1000;
+
+interface Told extends Pick<Trouble, "kind" | "scope" | "text"> {
+  readonly count: number;
+  readonly firstRun?: string;
+  readonly lastRun?: string;
+}
+
+/** What one message will tell. */
+export interface Group {
+  /** Epoch ms. */
+  readonly since: number;
+  readonly until: number;
+  readonly count: number;
+  /** In the order in which they first came. */
+  readonly told: readonly Told[];
+}
+
+export function withTrouble(group: Group | undefined, trouble: Trouble, now: number): Group {
+  const { since = now, count = 0, told = [] } = group ?? {};
+  const text = trouble.text.slice(0, MOST_TEXT);
+  const isSame = (one: Told): boolean => one.text === text && one.scope === trouble.scope && one.kind === trouble.kind;
+  const known = told.find(isSame);
+  const last = trouble.run === undefined ? {} : { lastRun: trouble.run };
+  if (known !== undefined)
+    return { since, until: now, count: count + 1, told: told.map((one) => (one === known ? { ...one, count: one.count + 1, ...last } : one)) };
+  const { kind, scope, run } = trouble;
+  const first: Told = { kind, text, count: 1, ...(scope === undefined ? {} : { scope }), ...(run === undefined ? {} : { firstRun: run, lastRun: run }) };
+  return { since, until: now, count: count + 1, told: told.length < MOST_TEXTS ? [...told, first] : told };
+}
+
+/** When the group is sent. */
+export function dueAt({ since }: Pick<Group, "since">, lastSentAt: number | undefined): number {
+  return Math.max(since + COLLECT_MS, lastSentAt === undefined ? 0 : lastSentAt + PAUSE_MS);
+}
+
+interface Names {
+  readonly nameOf: (id: string) => string;
+}
+
+export interface AlertMessage {
+  readonly subject: string;
+  readonly text: string;
+  readonly payload: JsonObject;
+}
+
+function commandsOf(first: string | undefined, last: string | undefined): string {
+  if (first === undefined || last === undefined) return "";
+  return first === last ? `\n  pd runs ${first}` : `\n  first: pd runs ${first}\n  last: pd runs ${last}`;
+}
+
+export function messageOfGroup(group: Group, { nameOf }: Names): AlertMessage {
+  const { told, count, since, until } = group;
+  const scopes = [...new Set(told.flatMap(({ scope }) => (scope === undefined ? [] : [nameOf(scope)])))];
+  const kinds = [...new Set(told.map(({ kind }) => kind))];
+  const where = scopes.length === 0 ? "Headwater" : scopes.length > 3 ? `${scopes.slice(0, 3).join(", ")} and ${scopes.length - 3} more` : scopes.join(", ");
+  const what = count === 1 ? kinds.join(", ") : `${count.toLocaleString("en")} × ${kinds.join(", ")}`;
+  const lines = told.map(
+    ({ kind, scope, text, count: times, firstRun, lastRun }) =>
+      `${times.toLocaleString("en")} × ${scope === undefined ? "" : `${nameOf(scope)}: `}${kind}: ${text}${commandsOf(firstRun, lastRun)}`,
+  );
+  const hidden = count - told.reduce((sum, one) => sum + one.count, 0);
+  if (hidden > 0) lines.push(`and ${hidden.toLocaleString("en")} with other texts`);
+  return {
+    subject: `${where}: ${what}`,
+    text: `${lines.join("\n\n")}\n\nBetween ${new Date(since).toISOString()} and ${new Date(until).toISOString()}. The next message of this alert comes in ten minutes at the earliest.`,
+    payload: {
+      type: "alert",
+      subject: `${where}: ${what}`,
+      count,
+      since_ms: since,
+      until_ms: until,
+      problems: told.map(({ kind, scope = null, text, count: times, firstRun = null, lastRun = null }) => ({
+        kind,
+        id: scope,
+        name: scope === null ? null : nameOf(scope),
+        text,
+        count: times,
+        first_run: firstRun,
+        last_run: lastRun,
+      })),
+    },
+  };
+}
