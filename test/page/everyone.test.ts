@@ -63,7 +63,9 @@ async function workflowPaths(server: TestServer): Promise<Record<string, string>
     workflows: "/workflows",
     "workflow-runs": path,
     "workflow-run": `${path}/runs?run=${String(run["id"])}`,
-    "workflow-graph": `${path}/graph`,
+    "workflow-steps": `${path}/steps?step=ask`,
+    "workflow-new": "/workflows?new=1",
+    "workflow-trends": `${path}/trends`,
     "workflow-files": `${path}/files`,
   };
 }

@@ -3,7 +3,7 @@ import { useAttempt } from "../use-attempt.ts";
 import { PropForm, type PropFormProps } from "./prop-form.tsx";
 import type { PropValues } from "./use-prop-values.ts";
 
-interface ComponentFormProps extends Pick<PropFormProps, "keptSecrets" | "isDisabled"> {
+interface ComponentFormProps extends Pick<PropFormProps, "keptSecrets" | "isDisabled" | "references"> {
   readonly form: PropValues;
   /** Errors about a value are shown at its field. */
   readonly act: () => Promise<void>;

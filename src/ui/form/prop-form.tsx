@@ -7,6 +7,7 @@ import { AccountField } from "./account-field.tsx";
 import { ChoiceField, type ChoiceAsker } from "./choice-field.tsx";
 import { BooleanField, JsonField, ListField, NumberField, TextField } from "./plain-fields.tsx";
 import { TimerField } from "./timer-field.tsx";
+import { Select } from "../parts/fields.tsx";
 import { useClient } from "../app-context.ts";
 import { useLoaded } from "../use-loaded.ts";
 
@@ -19,9 +20,11 @@ export interface PropFormProps {
   /** Secrets with a value on the server. */
   readonly keptSecrets?: ReadonlySet<string>;
   readonly isDisabled?: boolean;
+  /** Expressions such as `{{steps.trigger.event}}`, which any prop of a step may have. */
+  readonly references?: readonly string[];
 }
 
-export function PropForm({ props, values, onChange, ask, problems, keptSecrets, isDisabled = false }: PropFormProps) {
+export function PropForm({ props, values, onChange, ask, problems, keptSecrets, isDisabled = false, references }: PropFormProps) {
   const id = useId();
   const asked = props.filter(isAskedFor);
   if (asked.length === 0) return <p class="muted">This component has no props to fill in.</p>;
@@ -46,7 +49,12 @@ export function PropForm({ props, values, onChange, ask, problems, keptSecrets, 
             <label for={name}>
               {prop.label ?? prop.name} {prop.optional === true && <span class="muted">(optional)</span>}
             </label>
-            <Field field={field} ask={ask} values={values} />
+            {isExpression(field.value) && references !== undefined ? (
+              <TextField {...field} prop={{ ...prop, secret: undefined }} />
+            ) : (
+              <Field field={field} ask={ask} values={values} />
+            )}
+            {references !== undefined && !field.isDisabled && <Insert field={field} references={references} />}
             <div id={`${name}-help`} class="stack tight">
               {problem !== undefined && <p class="problem">{problem}</p>}
               {prop.description !== undefined && <Description text={prop.description} />}
@@ -55,6 +63,30 @@ export function PropForm({ props, values, onChange, ask, problems, keptSecrets, 
         );
       })}
     </div>
+  );
+}
+
+function isExpression(value: JsonValue | undefined): boolean {
+  return typeof value === "string" && value.includes("{{");
+}
+
+/** Puts what an earlier step left into the field. */
+function Insert({ field: { prop, value, set }, references }: { field: FieldProps; references: readonly string[] }) {
+  const insert = (reference: string): void => {
+    if (reference === "") set(undefined);
+    else set(prop.type === "string" && typeof value === "string" ? `${value}${reference}` : reference);
+  };
+  return (
+    <Select
+      label={`Insert into ${prop.label ?? prop.name}`}
+      value="-"
+      choices={{
+        "-": "Insert from an earlier step…",
+        ...(isExpression(value) ? { "": "Remove the expression" } : {}),
+        ...Object.fromEntries(references.map((one) => [one, one])),
+      }}
+      onChange={(chosen) => chosen !== "-" && insert(chosen)}
+    />
   );
 }
 

@@ -1,7 +1,9 @@
 import { useTitle } from "../browser/title.ts";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
-import { useClient } from "../app-context.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { useQuery } from "../browser/address.ts";
+import { LazyNewWorkflow } from "../workflow/lazy-builder.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
@@ -25,10 +27,20 @@ const COLUMNS: readonly Column[] = [
 export function WorkflowsPage() {
   useTitle("Workflows");
   const client = useClient();
+  const mayChange = useMayChange();
+  const [isNew, setNew] = useQuery("new");
   const { value: workflows, error, reload } = useLoaded("workflows", () => everyPage(client.workflows.list), LOOK_EVERY_MS);
   return (
     <div class="content">
-      <h1>Workflows</h1>
+      <div class="row wrap">
+        <h1 class="grow">Workflows</h1>
+        {mayChange && (
+          <button type="button" class="button filled" data-key="n" onClick={() => setNew("1")}>
+            New workflow
+          </button>
+        )}
+      </div>
+      {isNew !== "" && <LazyNewWorkflow onClose={() => setNew("")} />}
       {error !== undefined && workflows === undefined && <Problem error={error} onRetry={reload} />}
       {workflows === undefined && error === undefined && <Waiting />}
       {workflows?.length === 0 && <NoWorkflows />}
@@ -47,7 +59,7 @@ function NoWorkflows() {
   const command = "pd init workflow hello && pd dev hello";
   return (
     <Empty title="No workflows yet">
-      <p>A workflow is a folder of steps that process an event. Deploy one from a terminal:</p>
+      <p>A workflow is a folder of steps that process an event. Create one here, or from a terminal:</p>
       <code>{command}</code>
       <CopyButton text={command} />
     </Empty>

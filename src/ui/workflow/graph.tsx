@@ -7,29 +7,34 @@ interface GraphProps {
   readonly records?: readonly RunStep[];
   readonly chosen?: string;
   readonly onChoose?: (path: string) => void;
+  /** What `chosen` is: the path of a record, or the name of a step, which may not have run. */
+  readonly by?: "path" | "namespace";
 }
 
-export function Graph({ steps, records = [], chosen = "", onChoose }: GraphProps) {
+export function Graph({ steps, records = [], chosen = "", onChoose, by = "path" }: GraphProps) {
   return (
     <ul class="graph" aria-label="Steps">
       {steps.map((step) => (
-        <Node key={step.namespace} step={step} records={records} chosen={chosen} {...(onChoose === undefined ? {} : { onChoose })} />
+        <Node key={step.namespace} step={step} records={records} chosen={chosen} by={by} {...(onChoose === undefined ? {} : { onChoose })} />
       ))}
     </ul>
   );
 }
 
-function Node({ step, records, chosen, onChoose }: { step: WorkflowStep } & Required<Pick<GraphProps, "records" | "chosen">> & Pick<GraphProps, "onChoose">) {
+type NodeProps = { readonly step: WorkflowStep } & Required<Pick<GraphProps, "records" | "chosen" | "by">> & Pick<GraphProps, "onChoose">;
+
+function Node({ step, records, chosen, onChoose, by }: NodeProps) {
   const { namespace, branches = [] } = step;
   const own = records.filter((record) => record.namespace === namespace);
   const last = own.at(-1);
+  const id = by === "namespace" ? namespace : last?.path;
   return (
     <li>
       <div class="row">
-        {last === undefined || onChoose === undefined ? (
+        {id === undefined || onChoose === undefined ? (
           <strong class={records.length > 0 && last === undefined ? "muted" : ""}>{namespace}</strong>
         ) : (
-          <button type="button" class="button plain" aria-pressed={chosen === last.path} onClick={() => onChoose(last.path)}>
+          <button type="button" class="button plain" aria-pressed={chosen === id} onClick={() => onChoose(id)}>
             <strong>{namespace}</strong>
           </button>
         )}
@@ -42,7 +47,7 @@ function Node({ step, records, chosen, onChoose }: { step: WorkflowStep } & Requ
         .map(({ name, steps }) => (
           <div key={name} class="branch">
             <span class="muted">{name === "[]" ? "each item" : name}</span>
-            <Graph steps={steps} records={records} chosen={chosen} {...(onChoose === undefined ? {} : { onChoose })} />
+            <Graph steps={steps} records={records} chosen={chosen} by={by} {...(onChoose === undefined ? {} : { onChoose })} />
           </div>
         ))}
     </li>

@@ -12,7 +12,8 @@ import { tell, telling } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { FilesTab } from "./files-tab.tsx";
-import { Graph } from "./graph.tsx";
+import { LazyBuilder } from "./lazy-builder.tsx";
+import { RunWorkflow } from "./run-workflow.tsx";
 import { Alerts } from "../parts/alerts.tsx";
 import { Trends } from "../parts/trends.tsx";
 import { RunsTab } from "./runs-tab.tsx";
@@ -24,7 +25,7 @@ const LOOK_EVERY_MS = 2000;
 const TABS = [
   { name: "runs", label: "Runs", key: "i", content: RunsTab },
   { name: "trends", label: "Trends and alerts", key: "d", content: TrendsTab },
-  { name: "graph", label: "Steps", key: "s", content: GraphTab },
+  { name: "steps", label: "Steps", key: "s", content: LazyBuilder },
   { name: "files", label: "Files", key: "o", content: FilesTab },
 ] as const;
 
@@ -100,12 +101,8 @@ function Verbs({ workflow, reload }: WorkflowTabProps) {
   const client = useClient();
   const go = useGo();
   const [isDeleting, setDeleting] = useState(false);
+  const [isRunning, setRunning] = useState(false);
   const { id, name_slug: slug, active } = workflow;
-  const run = (): Promise<void> =>
-    telling(async () => {
-      const begun = await client.workflows.start(id);
-      go(`/workflows/${id}/runs?run=${begun.id}`);
-    });
   const setActive = (next: boolean): Promise<void> =>
     telling(async () => {
       await client.workflows.update(id, { active: next });
@@ -119,7 +116,7 @@ function Verbs({ workflow, reload }: WorkflowTabProps) {
   };
   return (
     <>
-      <button type="button" class="button filled" data-key="r" onClick={() => void run()}>
+      <button type="button" class="button filled" data-key="r" onClick={() => setRunning(true)}>
         Run now
       </button>
       <Menu label="More">
@@ -130,6 +127,7 @@ function Verbs({ workflow, reload }: WorkflowTabProps) {
           Delete…
         </button>
       </Menu>
+      {isRunning && <RunWorkflow workflow={workflow} onClose={() => setRunning(false)} />}
       {isDeleting && (
         <ConfirmByName title={`Delete ${slug}?`} name={slug} verb="Delete" onClose={() => setDeleting(false)} onConfirm={remove}>
           Its endpoint, runs and events will be deleted too.
@@ -137,8 +135,4 @@ function Verbs({ workflow, reload }: WorkflowTabProps) {
       )}
     </>
   );
-}
-
-function GraphTab({ workflow }: WorkflowTabProps) {
-  return <Graph steps={workflow.steps} />;
 }

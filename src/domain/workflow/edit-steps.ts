@@ -1,0 +1,181 @@
+import { type Document, YAMLMap, YAMLSeq, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
+import { PdError } from "../errors.ts";
+import type { JsonObject, JsonValue } from "../text/json.ts";
+
+/** Path → text, as a workflow's folder. */
+export type Files = Readonly<Record<string, string>>;
+
+export const WORKFLOW_FILE = "workflow.yaml";
+
+/** Where a new step goes. */
+export type Place =
+  | { readonly kind: "first" }
+  | { readonly kind: "after"; readonly namespace: string }
+  /** At the end of a list of steps inside a block, such as `["then"]` or `["cases", 0, "steps"]`. */
+  | { readonly kind: "inside"; readonly namespace: string; readonly path: readonly (string | number)[] };
+
+/** A step as in the file, with `namespace`. */
+export type StepText = JsonObject & { readonly namespace: string };
+
+interface Found {
+  readonly list: YAMLSeq;
+  readonly index: number;
+  readonly step: YAMLMap;
+}
+
+/** The comments and the order of the file stay. Throws PD_BAD_INPUT when the place is not in the file. */
+export function addStep(text: string, place: Place, step: StepText): string {
+  return changed(text, (document) => {
+    const { namespace, ...members } = step;
+    const node = document.createNode({ namespace, ...members });
+    if (place.kind === "first") listOf(document).items.unshift(node);
+    else {
+      const { list, index, step: at } = find(document, place.namespace);
+      if (place.kind === "after") list.items.splice(index + 1, 0, node);
+      else insideOf(at, place.path, document).items.push(node);
+    }
+  });
+}
+
+/** By one place in its own list. Unchanged at the end of the list. */
+export function moveStep(text: string, namespace: string, by: -1 | 1): string {
+  return changed(text, (document) => {
+    const { list, index, step } = find(document, namespace);
+    const to = index + by;
+    if (to < 0 || to >= list.items.length) return;
+    list.items.splice(index, 1);
+    list.items.splice(to, 0, step);
+  });
+}
+
+/** Its files go too, unless another step uses them. */
+export function removeStep(files: Files, namespace: string): Files {
+  const before = files[WORKFLOW_FILE] ?? "";
+  const text = changed(before, (document) => {
+    const { list, index } = find(document, namespace);
+    list.items.splice(index, 1);
+  });
+  const unused = pathsUsed(before).filter((path) => !pathsUsed(text).includes(path));
+  return { ...Object.fromEntries(Object.entries(files).filter(([path]) => !unused.includes(path))), [WORKFLOW_FILE]: text };
+}
+
+/** The copy comes after it, with a name of its own and a copy of its code. */
+export function duplicateStep(files: Files, namespace: string): { readonly files: Files; readonly namespace: string } {
+  const text = files[WORKFLOW_FILE] ?? "";
+  const names = namesIn(text);
+  const copies: Record<string, string> = {};
+  const taken = new Set(names);
+  const renamed = (name: string): string => {
+    const free = freeName(name, taken);
+    taken.add(free);
+    return free;
+  };
+  let copiedAs = "";
+  const after = changed(text, (document) => {
+    const { list, index, step } = find(document, namespace);
+    const copy = step.clone();
+    if (!(copy instanceof YAMLMap)) return;
+    visit(copy, {
+      Map(_key, node) {
+        const name = node.get("namespace");
+        if (typeof name !== "string") return;
+        const own = renamed(name);
+        if (copiedAs === "") copiedAs = own;
+        node.set("namespace", own);
+        const path = pathOf(node);
+        const code = path === undefined ? undefined : files[path];
+        if (path === undefined || code === undefined) return;
+        const copyPath = copyOf(path, own);
+        copies[copyPath] = code;
+        node.set("uses", `./${copyPath}`);
+      },
+    });
+    list.items.splice(index + 1, 0, copy);
+  });
+  return { files: { ...files, ...copies, [WORKFLOW_FILE]: after }, namespace: copiedAs };
+}
+
+/** Replaces members of a step. `null` removes one. */
+export function changeStep(text: string, namespace: string, members: Readonly<Record<string, JsonValue>>): string {
+  return changed(text, (document) => {
+    const { step } = find(document, namespace);
+    for (const [name, value] of Object.entries(members)) {
+      if (value === null) step.delete(name);
+      else step.set(name, document.createNode(value));
+    }
+  });
+}
+
+/** `base`, or with a number that no step has. */
+export function freeName(base: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(base)) return base;
+  const stem = base.replace(/_\d+$/, "");
+  for (let number = 2; ; number++) if (!taken.has(`${stem}_${number}`)) return `${stem}_${number}`;
+}
+
+export function namesIn(text: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { step } of stepsIn(documentOf(text))) names.add(String(step.get("namespace")));
+  return names;
+}
+
+function documentOf(text: string): Document {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot change ${WORKFLOW_FILE}: it cannot be read: ${error.message}`);
+  return document;
+}
+
+function changed(text: string, change: (document: Document) => void): string {
+  const document = documentOf(text);
+  change(document);
+  return document.toString({ lineWidth: 0, indentSeq: false });
+}
+
+function listOf(document: Document): YAMLSeq {
+  const list = document.get("steps");
+  if (isSeq(list)) return list;
+  const empty = new YAMLSeq();
+  document.set("steps", empty);
+  return empty;
+}
+
+function insideOf(step: YAMLMap, path: readonly (string | number)[], document: Document): YAMLSeq {
+  const list = step.getIn(path);
+  if (isSeq(list)) return list;
+  const empty = document.createNode([]);
+  step.setIn(path, empty);
+  return empty;
+}
+
+/** Every map with a namespace that is in a list. */
+function stepsIn(document: Document): readonly Found[] {
+  const found: Found[] = [];
+  visit(document, {
+    Seq(_key, list) {
+      for (const [index, step] of list.items.entries()) if (isMap(step) && isScalar(step.get("namespace", true))) found.push({ list, index, step });
+    },
+  });
+  return found;
+}
+
+function find(document: Document, namespace: string): Found {
+  const found = stepsIn(document).find(({ step }) => step.get("namespace") === namespace);
+  if (found === undefined) throw new PdError("PD_BAD_INPUT", `Cannot change step ${JSON.stringify(namespace)}: the workflow has none with this name`);
+  return found;
+}
+
+function pathOf(step: YAMLMap): string | undefined {
+  const uses = step.get("uses");
+  return typeof uses === "string" && uses.startsWith("./") ? uses.slice(2) : undefined;
+}
+
+function pathsUsed(text: string): readonly string[] {
+  return stepsIn(documentOf(text)).flatMap(({ step }) => pathOf(step) ?? []);
+}
+
+/** `greet/entry.mjs` → `greet_2/entry.mjs`. */
+function copyOf(path: string, namespace: string): string {
+  const slash = path.lastIndexOf("/");
+  return slash < 0 ? `${namespace}${path.slice(path.lastIndexOf("."))}` : `${namespace}${path.slice(slash)}`;
+}

@@ -1,0 +1,100 @@
+import { useState } from "preact/hooks";
+import type { Place } from "../../domain/workflow/edit-steps.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { useQuery } from "../browser/address.ts";
+import { Problem } from "../parts/problem.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import type { WorkflowStep } from "../types.ts";
+import { useAttempt } from "../use-attempt.ts";
+import { useLoaded } from "../use-loaded.ts";
+import { Graph } from "../workflow/graph.tsx";
+import type { WorkflowTabProps } from "../workflow/tab-props.ts";
+import { AddStep } from "./add-step.tsx";
+import { referencesOf, referencesTo } from "./references.ts";
+import { StepPanel } from "./step-panel.tsx";
+import { useFolder } from "./use-folder.ts";
+
+const LOOK_EVERY_MS = 3000;
+
+/** The steps of a workflow, and the chosen one beside them. Each change is a new version of its files. */
+export function Builder({ workflow, reload }: WorkflowTabProps) {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const [chosen, setChosen] = useQuery("step");
+  const [place, setPlace] = useState<Place>();
+  const { folder, error } = useFolder(workflow, reload);
+  const { isUnderWay, error: refusal, attempt } = useAttempt();
+  const lastRun = async () => {
+    const [newest] = await client.workflows.runs(workflow.id, { limit: 1 });
+    return newest === undefined ? undefined : { run: await client.workflows.run(newest.id), records: await client.workflows.steps(newest.id) };
+  };
+  const { value: last } = useLoaded(`last run of ${workflow.id}`, lastRun, LOOK_EVERY_MS);
+  if (folder === undefined) return error === undefined ? <Waiting /> : <Problem error={error} />;
+  const step = stepNamed(workflow.steps, chosen);
+  const references = referencesOf(workflow.steps, chosen, last);
+  const { undo, redo } = folder;
+  return (
+    <div class="stack">
+      {mayChange && (
+        <div class="row wrap">
+          <button type="button" class="button" onClick={() => setPlace({ kind: "first" })}>
+            Add a first step
+          </button>
+          <span class="grow" />
+          <button type="button" class="button" disabled={undo === undefined || isUnderWay} onClick={() => void attempt(async () => undo?.())}>
+            Undo
+          </button>
+          <button type="button" class="button" disabled={redo === undefined || isUnderWay} onClick={() => void attempt(async () => redo?.())}>
+            Redo
+          </button>
+        </div>
+      )}
+      {refusal !== undefined && <Problem error={refusal} />}
+      <div class={`panel split ${step === undefined ? "" : "has-chosen"}`}>
+        <div class="list" style={{ padding: "12px" }}>
+          <Graph steps={workflow.steps} records={last?.records ?? []} chosen={chosen} onChoose={setChosen} by="namespace" />
+        </div>
+        <div class="chosen" tabIndex={-1}>
+          <button type="button" class="button back" onClick={() => setChosen("")}>
+            ← Steps
+          </button>
+          {step === undefined ? (
+            <p class="muted">Choose a step to see its code, its props and its last result.</p>
+          ) : (
+            <StepPanel
+              key={step.namespace}
+              step={step}
+              folder={folder}
+              references={references}
+              record={last?.records.findLast(({ namespace }) => namespace === step.namespace)}
+              onChosen={setChosen}
+              onAdd={setPlace}
+            />
+          )}
+        </div>
+      </div>
+      {place !== undefined && (
+        <AddStep
+          files={folder.files}
+          place={place}
+          references={place.kind === "first" ? referencesOf(workflow.steps, "", undefined) : [...references, ...referencesTo(chosen, last?.records)]}
+          onClose={() => setPlace(undefined)}
+          onAdd={async (files, namespace) => {
+            await folder.change(files);
+            setPlace(undefined);
+            setChosen(namespace);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function stepNamed(steps: readonly WorkflowStep[], namespace: string): WorkflowStep | undefined {
+  for (const step of steps) {
+    const found =
+      step.namespace === namespace ? step : (step.branches ?? []).map((branch) => stepNamed(branch.steps, namespace)).find((inside) => inside !== undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { addStep, changeStep, duplicateStep, freeName, moveStep, removeStep } from "../../src/domain/workflow/edit-steps.ts";
+import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
+
+const TEXT = `schema: workflow/2022.04
+name: "Welcome" # shown in lists
+steps:
+# says hello
+- namespace: greet
+  uses: ./greet/entry.mjs
+  props:
+    who: "{{steps.trigger.event.query.who}}"
+- namespace: large
+  if: "{{steps.greet.$return_value.length > 5}}"
+  then:
+  - { namespace: warn, uses: ./warn/entry.mjs }
+`;
+const FILES = { "workflow.yaml": TEXT, "greet/entry.mjs": "greet", "warn/entry.mjs": "warn" };
+const step = { namespace: "note", uses: "./note/entry.mjs" };
+
+function orderOf(text: string): string[] {
+  const names: string[] = [];
+  for (const [, name = ""] of text.matchAll(/namespace: (\w+)/g)) names.push(name);
+  return names;
+}
+
+describe("steps of a workflow's file", () => {
+  it.each([
+    ["first", { kind: "first" }, ["note", "greet", "large", "warn"]],
+    ["after another", { kind: "after", namespace: "greet" }, ["greet", "note", "large", "warn"]],
+    ["after one inside a block", { kind: "after", namespace: "warn" }, ["greet", "large", "warn", "note"]],
+    ["into a branch", { kind: "inside", namespace: "large", path: ["then"] }, ["greet", "large", "warn", "note"]],
+    ["into a branch that is not there yet", { kind: "inside", namespace: "large", path: ["else"] }, ["greet", "large", "warn", "note"]],
+  ] as const)("are added %s, and comments stay", (_where, place, order) => {
+    const text = addStep(TEXT, place, step);
+    expect(orderOf(text)).toEqual(order);
+    expect(text).toContain("# shown in lists");
+    expect(text).toContain("# says hello");
+    expect(readWorkflow(text)).toMatchObject({ kind: "valid" });
+  });
+
+  it("are moved in their list, and stay at its ends", () => {
+    expect(orderOf(moveStep(TEXT, "large", -1))).toEqual(["large", "warn", "greet"]);
+    expect(orderOf(moveStep(TEXT, "greet", -1))).toEqual(["greet", "large", "warn"]);
+    expect(orderOf(moveStep(TEXT, "warn", 1))).toEqual(["greet", "large", "warn"]);
+  });
+
+  it("are deleted with their files, but not with files that others use", () => {
+    expect(Object.keys(removeStep(FILES, "greet"))).toEqual(["workflow.yaml", "warn/entry.mjs"]);
+    const shared = { ...FILES, "workflow.yaml": `${TEXT}- { namespace: again, uses: ./greet/entry.mjs }\n` };
+    expect(Object.keys(removeStep(shared, "greet"))).toContain("greet/entry.mjs");
+    expect(Object.keys(removeStep(FILES, "large"))).toEqual(["workflow.yaml", "greet/entry.mjs"]);
+  });
+
+  it("are duplicated with their code and everything inside, under names of their own", () => {
+    const { files, namespace } = duplicateStep(FILES, "large");
+    expect(namespace).toBe("large_2");
+    expect(orderOf(files["workflow.yaml"] ?? "")).toEqual(["greet", "large", "warn", "large_2", "warn_2"]);
+    expect(files["warn_2/entry.mjs"]).toBe("warn");
+    expect(readWorkflow(files["workflow.yaml"] ?? "")).toMatchObject({ kind: "valid" });
+    expect(freeName("a_2", new Set(["a_2", "a"]))).toBe("a_3");
+  });
+
+  it("have members replaced and removed", () => {
+    const text = changeStep(TEXT, "greet", { props: { who: "Ada" }, retries: 3 });
+    expect(text).toContain("who: Ada");
+    expect(changeStep(text, "greet", { props: null })).not.toContain("props:");
+  });
+
+  it("that are not there, and a file that cannot be read, are refused", () => {
+    expect(() => moveStep(TEXT, "nobody", 1)).toThrow('step "nobody"');
+    expect(() => addStep("steps: [", { kind: "first" }, step)).toThrow("cannot be read");
+  });
+});
