@@ -48,7 +48,9 @@ export function StepPanel({ step, folder, references, record, onChosen, onAdd }:
   return (
     <section class="stack" aria-label={`Step ${namespace}`}>
       <div class="row wrap">
-        <h2 class="grow">{namespace}</h2>
+        <h2 class="grow" style={{ flexBasis: "120px" }}>
+          {namespace}
+        </h2>
         {mayChange && (
           <>
             <button type="button" class="button" disabled={isUnderWay} onClick={() => onAdd({ kind: "after", namespace })}>
