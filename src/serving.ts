@@ -155,7 +155,7 @@ async function serveInOrder(settings: Settings, parts: ServingParts): Promise<Se
     stop.abort();
     await Promise.all([answered, ...closing, engine.stop(graceMs)]);
   });
-  metrics.watch({ sources: () => engine.sources.list().length, processes: () => engine.processes.count });
+  metrics.watch(countsOf(engine));
   const facts = serverFacts({ engine, store, storeFacts, metrics, record, home, keyPlace, enclosure, retention: retentionOf(settings) });
   const drafts = join(home, "backups");
   dropDrafts(drafts);
@@ -192,6 +192,14 @@ async function serveInOrder(settings: Settings, parts: ServingParts): Promise<Se
       answered = whenAnswered;
       await undoAll(undo, graceMs);
     },
+  };
+}
+
+function countsOf(engine: Engine): Parameters<Metrics["watch"]>[0] {
+  return {
+    sources: () => engine.sources.list().length,
+    processes: () => engine.processes.count,
+    isCounted: (scope) => engine.deployed.isOnItsOwn(scope),
   };
 }
 

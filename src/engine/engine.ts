@@ -113,7 +113,12 @@ export class Engine {
       keepRenewed(this.#ports, () => this.#accountsInUse()),
       this.trends.keep(),
       this.alerts.keep(),
-      watchConditions({ ...this.#ports, inactive: () => this.#inactive(), note: (trouble) => this.alerts.note(trouble) }),
+      watchConditions({
+        ...this.#ports,
+        inactive: () => this.#inactive(),
+        note: (trouble) => this.alerts.note(trouble),
+        isWanted: () => this.alerts.list.length > 0,
+      }),
     ]);
   }
 
@@ -192,6 +197,7 @@ export class Engine {
     this.#stepBench.close();
     for (const live of this.#hosted.all()) live.kill("the server stopped");
     await Promise.all([stopped, delivered, this.#chores, credentials.close()]);
+    await this.alerts.close();
     await this.trends.store().catch((error: unknown) => this.#ports.log.warn("the figures of charts could not be stored", { reason: messageOf(error) }));
     this.#over.abort();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addStep, changeStep, duplicateStep, freeName, moveStep, removeStep } from "../../src/domain/workflow/edit-steps.ts";
+import { addStep, changeProps, changeStep, duplicateStep, freeName, moveStep, namesTaken, propsIn, removeStep } from "../../src/domain/workflow/edit-steps.ts";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
 
 const TEXT = `schema: workflow/2022.04
@@ -65,6 +65,20 @@ describe("steps of a workflow's file", () => {
     const text = changeStep(TEXT, "greet", { props: { who: "Ada" }, retries: 3 });
     expect(text).toContain("who: Ada");
     expect(changeStep(text, "greet", { props: null })).not.toContain("props:");
+  });
+
+  it("have single props changed, and others stay as they are written", () => {
+    const text = TEXT.replace("  props:\n", "  props:\n    secret: s3 # not shown\n");
+    expect(propsIn(text, "greet")).toEqual({ secret: "s3", who: "{{steps.trigger.event.query.who}}" });
+    const after = changeProps(text, "greet", { who: "Ada", more: [1] });
+    expect(after).toContain("secret: s3 # not shown");
+    expect(propsIn(after, "greet")).toEqual({ secret: "s3", who: "Ada", more: [1] });
+    expect(propsIn(changeProps(after, "greet", { who: null, more: null }), "greet")).toEqual({ secret: "s3" });
+    expect(propsIn(changeProps(TEXT, "warn", { city: "Rome" }), "warn")).toEqual({ city: "Rome" });
+  });
+
+  it("get names that neither a step nor a folder has", () => {
+    expect([...namesTaken({ ...FILES, "code/entry.mjs": "", "lib.mjs": "" })].toSorted()).toEqual(["code", "greet", "large", "lib", "warn", "workflow"]);
   });
 
   it("that are not there, and a file that cannot be read, are refused", () => {

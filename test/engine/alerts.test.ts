@@ -71,6 +71,19 @@ describe("an alert", () => {
     expect(JSON.stringify(receiver.bodies)).toContain("Lost: its receiver answered 410 Gone");
   });
 
+  it("of everything tells once of a source that is not active any more, and not of one that was not before", async () => {
+    const { server, pass } = await serverWithMail();
+    const receiver = await Receiver.start();
+    const [early, late] = [await server.deploy(FAILS), await server.deploy(FAILS)];
+    await server.client.sources.update(early.id, { active: false });
+    await server.client.alerts.create({ via: (await server.client.webhooks.create({ url: receiver.url })).id });
+    await pass(2 * MINUTE);
+    await server.client.sources.update(late.id, { active: false });
+    await pass(15 * MINUTE);
+    await eventually(async () => receiver.bodies.length > 0);
+    expect(receiver.bodies).toMatchObject([{ count: 1, problems: [{ kind: "deactivated", id: late.id }] }]);
+  });
+
   it("that cannot be sent is tried again, and loses nothing", async () => {
     const { server, pass } = await serverWithMail();
     const receiver = await Receiver.start((response, _request, count) => response.writeHead(count === 1 ? 500 : 200).end());

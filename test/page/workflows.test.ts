@@ -103,6 +103,8 @@ describe("a workflow in the builder", () => {
     await run();
     await graph.getByRole("button", { name: "greet_person", exact: true }).click();
     await page.getByRole("region", { name: "Last result" }).getByText("Hello Ada").waitFor();
+    await page.getByRole("button", { name: "Rerun the last run from here" }).click();
+    await page.getByText(/^Compared with run_/).waitFor();
     const copy = await other.client.workflows.deploy({ files: { ...(await filesIn(server)) } });
     expect(copy.steps.map(({ namespace }) => namespace)).toEqual(["code", "greet_person", "each", "branch"]);
   });
@@ -121,7 +123,7 @@ describe("a workflow in the builder", () => {
     });
     await page.getByRole("button", { name: "Duplicate" }).click();
     await page.getByRole("alert").filter({ hasText: "PD_CONFLICT" }).waitFor();
-    await page.getByText("version 2").waitFor();
+    await page.getByText("version 2", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Duplicate" }).click();
     await page.getByRole("heading", { name: "two_2" }).waitFor();
     expect(JSON.stringify(await filesIn(server))).toContain("return 9;");

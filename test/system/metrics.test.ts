@@ -3,7 +3,7 @@ import { Metrics } from "../../src/system/process/metrics.ts";
 
 it("figures are told in the text format of Prometheus, those of the process too", async () => {
   const metrics = new Metrics();
-  metrics.watch({ sources: () => 3, processes: () => 2 });
+  metrics.watch({ sources: () => 3, processes: () => 2, isCounted: () => true });
   metrics.ran({ scope: "dc_1", trigger: "http", outcome: "returned", durationMs: 4, events: 2, dropped: 1 });
   metrics.ran({ scope: "dc_1", trigger: "http", outcome: "returned", durationMs: 5, events: 1, dropped: 0 });
   metrics.ran({ scope: "dc_1", trigger: "timer", outcome: "threw", durationMs: 400_000, events: 0, dropped: 0 });

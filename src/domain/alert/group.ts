@@ -38,6 +38,19 @@ export function withTrouble(group: Group | undefined, trouble: Trouble, now: num
   return { since, until: now, count: count + 1, told: told.length < MOST_TEXTS ? [...told, first] : told };
 }
 
+/** `later` came while `earlier` could not be sent. */
+export function mergedGroups(earlier: Group, later: Group | undefined): Group {
+  if (later === undefined) return earlier;
+  const told = [...earlier.told];
+  for (const one of later.told) {
+    const place = told.findIndex((known) => known.text === one.text && known.scope === one.scope && known.kind === one.kind);
+    const known = told[place];
+    if (known !== undefined) told[place] = { ...known, count: known.count + one.count, ...(one.lastRun === undefined ? {} : { lastRun: one.lastRun }) };
+    else if (told.length < MOST_TEXTS) told.push(one);
+  }
+  return { since: earlier.since, until: later.until, count: earlier.count + later.count, told };
+}
+
 /** When the group is sent. */
 export function dueAt({ since }: Pick<Group, "since">, lastSentAt: number | undefined): number {
   return Math.max(since + COLLECT_MS, lastSentAt === undefined ? 0 : lastSentAt + PAUSE_MS);

@@ -1,6 +1,6 @@
 import { type Document, YAMLMap, YAMLSeq, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import { PdError } from "../errors.ts";
-import type { JsonObject, JsonValue } from "../text/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../text/json.ts";
 
 /** Path → text, as a workflow's folder. */
 export type Files = Readonly<Record<string, string>>;
@@ -62,9 +62,8 @@ export function removeStep(files: Files, namespace: string): Files {
 /** The copy comes after it, with a name of its own and a copy of its code. */
 export function duplicateStep(files: Files, namespace: string): { readonly files: Files; readonly namespace: string } {
   const text = files[WORKFLOW_FILE] ?? "";
-  const names = namesIn(text);
   const copies: Record<string, string> = {};
-  const taken = new Set(names);
+  const taken = new Set(namesTaken(files));
   const renamed = (name: string): string => {
     const free = freeName(name, taken);
     taken.add(free);
@@ -106,6 +105,30 @@ export function changeStep(text: string, namespace: string, members: Readonly<Re
   });
 }
 
+/** Of the step's `props`, as they are in the file. */
+export function propsIn(text: string, namespace: string): JsonObject {
+  const props: unknown = find(documentOf(text), namespace).step.toJSON();
+  const found = typeof props === "object" && props !== null && "props" in props ? props.props : undefined;
+  return isJsonValue(found) && isJsonObject(found) ? found : {};
+}
+
+/** Other props stay. `null` removes one. */
+export function changeProps(text: string, namespace: string, changes: JsonObject): string {
+  return changed(text, (document) => {
+    const { step } = find(document, namespace);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null || value === undefined) step.deleteIn(["props", name]);
+      else step.setIn(["props", name], document.createNode(value));
+    }
+  });
+}
+
+/** Names that a new step may not have: those of other steps, and folders that are there. */
+export function namesTaken(files: Files): ReadonlySet<string> {
+  const folders = Object.keys(files).map((path) => path.replace(/[/.].*$/, ""));
+  return new Set([...namesIn(files[WORKFLOW_FILE] ?? ""), ...folders]);
+}
+
 /** `base`, or with a number that no step has. */
 export function freeName(base: string, taken: ReadonlySet<string>): string {
   if (!taken.has(base)) return base;
@@ -113,7 +136,7 @@ export function freeName(base: string, taken: ReadonlySet<string>): string {
   for (let number = 2; ; number++) if (!taken.has(`${stem}_${number}`)) return `${stem}_${number}`;
 }
 
-export function namesIn(text: string): ReadonlySet<string> {
+function namesIn(text: string): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { step } of stepsIn(documentOf(text))) names.add(String(step.get("namespace")));
   return names;

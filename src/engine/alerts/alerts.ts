@@ -1,11 +1,11 @@
 import { type Alert, type Trouble, concerns } from "../../domain/alert/alert.ts";
-import { nextSummaryAt, summaryOf } from "../../domain/alert/daily-summary.ts";
-import { type AlertMessage, type Group, dueAt, messageOfGroup, withTrouble } from "../../domain/alert/group.ts";
+import { type Summed, nextSummaryAt, summaryOf } from "../../domain/alert/daily-summary.ts";
+import { type AlertMessage, type Group, dueAt, mergedGroups, messageOfGroup, withTrouble } from "../../domain/alert/group.ts";
 import { NO_MAIL_SERVER, mailServerIn } from "../../domain/account/mail.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type AlertId, type DeployedId, isAlertId, isWebhookId } from "../../domain/ids.ts";
 import { signingSecrets } from "../../domain/delivery/webhook.ts";
-import { NO_TALLY, type Tally, addTallies } from "../../domain/trend/tally.ts";
+import { NO_TALLY } from "../../domain/trend/tally.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Mailer } from "../../ports/mailer.ts";
@@ -18,7 +18,10 @@ import type { Trends } from "../trends/trends.ts";
 const LOOK_EVERY_MS = 1000;
 /** After an alert could not be sent. */
 const RETRY_AFTER_MS = 60_000;
+const DAY_MS = 24 * 3_600_000;
 const MOST_TRIES = 5;
+/** A stop waits this long for what is sent last. */
+const CLOSE_MS = 3000;
 
 export interface AlertPorts {
   readonly store: AlertStore & Pick<AccountStore, "listAccounts"> & Pick<SubscriptionStore, "getWebhook">;
@@ -27,7 +30,7 @@ export interface AlertPorts {
   readonly mailer: Mailer;
   readonly sender: Sender;
   readonly signal: AbortSignal;
-  readonly trends: Pick<Trends, "points">;
+  readonly trends: Pick<Trends, "sumSince">;
   /** Of what is deployed. */
   readonly named: () => readonly { readonly id: DeployedId; readonly name: string }[];
   /** The workflow of a trigger, else the same id. */
@@ -46,6 +49,7 @@ interface Waiting {
   /** A failed attempt delays the next one. */
   notBefore: number;
   tries: number;
+  isSending: boolean;
 }
 
 /** Tells people about failures and other troubles, in groups, and sums up each day. What waits is lost in a crash. */
@@ -54,6 +58,7 @@ export class Alerts {
   readonly #waiting = new Map<AlertId, Waiting>();
   #known: readonly Alert[] = [];
   #summaryAt: number;
+  readonly #sending = new Set<Promise<void>>();
 
   constructor(ports: AlertPorts) {
     this.#ports = ports;
@@ -128,22 +133,39 @@ export class Alerts {
     }
   }
 
-  /** Until the server stops. Then what waits is sent at once. */
+  /** Until the server stops. */
   async keep(): Promise<void> {
     const { clock, signal } = this.#ports;
     while (!signal.aborted) {
       await clock.sleepUntil(clock.now() + LOOK_EVERY_MS, signal);
-      await this.#sendDue(signal.aborted);
-      if (!signal.aborted && clock.now() >= this.#summaryAt) await this.#sumUp();
+      if (signal.aborted) return;
+      this.#sendDue();
+      if (clock.now() >= this.#summaryAt) this.#sumUp();
     }
   }
 
-  async #sendDue(isLast: boolean): Promise<void> {
+  /** Sends what waits. Call when nothing fails any more. */
+  async close(): Promise<void> {
+    const { clock } = this.#ports;
+    const sent = new AbortController();
+    void Promise.all([...this.#sending, ...[...this.#waiting].map(([id, waiting]) => this.#sendGroup(id, waiting))]).then(() => sent.abort());
+    await clock.sleepUntil(clock.now() + CLOSE_MS, sent.signal);
+  }
+
+  /** Slow receivers do not delay others, or the stop of the server. */
+  #sendDue(): void {
     const now = this.#ports.clock.now();
-    const due = [...this.#waiting].filter(
-      ([, { group, lastSentAt, notBefore }]) => group !== undefined && (isLast || (dueAt(group, lastSentAt) <= now && notBefore <= now)),
-    );
-    await Promise.all(due.map(([id, waiting]) => this.#sendGroup(id, waiting)));
+    for (const [id, waiting] of this.#waiting) {
+      const { group, lastSentAt, notBefore, isSending } = waiting;
+      if (group !== undefined && !isSending && dueAt(group, lastSentAt) <= now && notBefore <= now) this.#inBackground(this.#sendGroup(id, waiting));
+    }
+  }
+
+  #inBackground(work: Promise<void>): void {
+    const known = work
+      .catch((error: unknown) => this.#ports.log.error("an alert could not be sent", { reason: messageOf(error) }))
+      .finally(() => this.#sending.delete(known));
+    this.#sending.add(known);
   }
 
   async #sendGroup(id: AlertId, waiting: Waiting): Promise<void> {
@@ -151,41 +173,43 @@ export class Alerts {
     const { group } = waiting;
     const alert = this.#known.find((known) => known.id === id);
     if (group === undefined || alert === undefined) return void this.#waiting.delete(id);
-    waiting.group = undefined;
+    Object.assign(waiting, { group: undefined, isSending: true });
     const problem = await this.#send(alert, messageOfGroup(group, { nameOf: (scope) => this.#nameOf(scope) }));
+    waiting.isSending = false;
     if (problem === undefined) {
       Object.assign(waiting, { lastSentAt: clock.now(), tries: 0, notBefore: 0 });
       return;
     }
     const isGivenUp = ++waiting.tries >= MOST_TRIES;
+    // The alert may have been deleted with its webhook.
+    await this.load();
+    if (!this.#known.some((known) => known.id === id)) return void this.#waiting.delete(id);
     log.error(isGivenUp ? "an alert could not be sent and is given up" : "an alert could not be sent and is tried again", { alert: id, reason: problem });
-    if (isGivenUp) return void this.#waiting.delete(id);
-    // What has come meanwhile is sent with it, counted apart.
-    waiting.group ??= group;
-    waiting.notBefore = clock.now() + RETRY_AFTER_MS * waiting.tries;
+    if (isGivenUp) waiting.tries = 0;
+    else waiting.group = mergedGroups(group, waiting.group);
+    waiting.notBefore = clock.now() + RETRY_AFTER_MS * Math.max(1, waiting.tries);
   }
 
-  async #sumUp(): Promise<void> {
-    const { clock, log, named } = this.#ports;
-    this.#summaryAt = nextSummaryAt(clock.now());
-    const daily = this.#known.filter(({ isDaily }) => isDaily);
-    if (daily.length === 0) return;
-    try {
-      const parts = await Promise.all(named().map(async ({ id, name }) => ({ id, name, tally: await this.#dayOf(id) })));
-      const total = await this.#dayOf("");
-      for (const alert of daily) {
-        const own = alert.scope === undefined ? parts : parts.filter(({ id }) => id === alert.scope);
-        const sum = alert.scope === undefined ? total : (own[0]?.tally ?? NO_TALLY);
-        const problem = await this.#send(alert, summaryOf(sum, own, clock.now()));
-        if (problem !== undefined) log.error("a daily summary could not be sent", { alert: alert.id, reason: problem });
-      }
-    } catch (error) {
-      log.error("the daily summary could not be made", { reason: messageOf(error) });
+  #sumUp(): void {
+    const { clock } = this.#ports;
+    const now = clock.now();
+    this.#summaryAt = nextSummaryAt(now);
+    if (this.#known.some(({ isDaily }) => isDaily)) this.#inBackground(this.#sendSummaries(now));
+  }
+
+  async #sendSummaries(now: number): Promise<void> {
+    const { log, named, trends } = this.#ports;
+    const since = now - DAY_MS;
+    const parts: (Summed & { readonly id: DeployedId })[] = [];
+    // One at a time, so that runs are not delayed.
+    for (const { id, name } of named()) parts.push({ id, name, tally: await trends.sumSince(id, since) });
+    const total = await trends.sumSince("", since);
+    for (const alert of this.#known.filter(({ isDaily }) => isDaily)) {
+      const own = alert.scope === undefined ? parts : parts.filter(({ id }) => id === alert.scope);
+      const sum = alert.scope === undefined ? total : (own[0]?.tally ?? NO_TALLY);
+      const problem = await this.#send(alert, summaryOf(sum, own, now));
+      if (problem !== undefined) log.error("a daily summary could not be sent", { alert: alert.id, reason: problem });
     }
-  }
-
-  async #dayOf(scope: string): Promise<Tally> {
-    return (await this.#ports.trends.points(scope, "24h")).reduce<Tally>(addTallies, NO_TALLY);
   }
 
   /** Returns why it could not be sent. */
@@ -212,7 +236,7 @@ export class Alerts {
 
   #waitingOf(id: AlertId): Waiting {
     let waiting = this.#waiting.get(id);
-    if (waiting === undefined) this.#waiting.set(id, (waiting = { group: undefined, lastSentAt: undefined, notBefore: 0, tries: 0 }));
+    if (waiting === undefined) this.#waiting.set(id, (waiting = { group: undefined, lastSentAt: undefined, notBefore: 0, tries: 0, isSending: false }));
     return waiting;
   }
 

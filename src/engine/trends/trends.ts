@@ -1,4 +1,5 @@
 import { messageOf } from "../../domain/errors.ts";
+import { isInDoubt } from "../runs/commits/in-doubt.ts";
 import { NO_TALLY, type Tally, addTallies, placeOfDuration } from "../../domain/trend/tally.ts";
 import {
   KEPT_MS,
@@ -91,10 +92,13 @@ export class Trends implements Meter {
       const changed: StoredTally[] = [];
       // In turn: fine steps of the same hour add to the same coarse one.
       for (const [at, counts] of leaving) changed.push(...(await this.#mergedOf(at, this.#shown(counts))));
+      for (const step of STEP_NAMES)
+        for (const scope of this.#newest[step].keys()) if (scope !== SERVER && !this.#ports.isCounted(scope)) this.#newest[step].delete(scope);
       await this.#ports.store.putTallies(unique(changed), { fine: now - KEPT_MS.fine, coarse: now - KEPT_MS.coarse });
     } catch (error) {
       // They are read again: it is not known what is stored.
       for (const step of STEP_NAMES) this.#newest[step].clear();
+      if (!isInDoubt(error)) this.#takeBack(leaving);
       throw error;
     } finally {
       this.#leaving = new Map();
@@ -106,11 +110,21 @@ export class Trends implements Meter {
     const { clock, store } = this.#ports;
     const now = clock.now();
     const stored = await store.listTallies(scope, WINDOWS[window].step, firstPointOf(window, now));
-    const waiting = [...this.#leaving, ...this.#counted].flatMap(([at, counts]) => {
+    return pointsOf(window, now, [...stored, ...this.#waitingOf(scope)]);
+  }
+
+  /** Of the last 25 hours at most. */
+  async sumSince(scope: string, since: number): Promise<Tally> {
+    const stored = await this.#ports.store.listTallies(scope, "fine", since);
+    return [...stored, ...this.#waitingOf(scope)].reduce<Tally>(addTallies, NO_TALLY);
+  }
+
+  /** Counted, and not stored yet. */
+  #waitingOf(scope: string): readonly TimedTally[] {
+    return [...this.#leaving, ...this.#counted].flatMap(([at, counts]) => {
       const count = this.#shown(counts).get(scope);
       return count === undefined ? [] : [{ ...count, at }];
     });
-    return pointsOf(window, now, [...stored, ...waiting]);
   }
 
   #countOf(scope: string): Count {
@@ -123,6 +137,17 @@ export class Trends implements Meter {
   }
 
   /** With the sum of all. */
+  #takeBack(leaving: ReadonlyMap<number, ReadonlyMap<string, Count>>): void {
+    for (const [at, counts] of leaving) {
+      const own = this.#counted.get(at) ?? new Map<string, Count>();
+      this.#counted.set(at, own);
+      for (const [scope, count] of counts) {
+        const sum = addTallies(count, own.get(scope) ?? NO_TALLY);
+        own.set(scope, { ...sum, durations: [...sum.durations] });
+      }
+    }
+  }
+
   #shown(counts: ReadonlyMap<string, Count>): ReadonlyMap<string, Tally> {
     const counted = [...counts].filter(([scope]) => this.#ports.isCounted(scope));
     return new Map<string, Tally>([...counted, [SERVER, counted.reduce((sum, [, count]) => addTallies(sum, count), NO_TALLY)]]);

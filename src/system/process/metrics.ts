@@ -13,6 +13,13 @@ type Run = Parameters<Meter["ran"]>[0];
 type Attempt = Parameters<Meter["attempted"]>[0];
 type WorkflowRun = Parameters<Meter["workflowRan"]>[0];
 
+interface Watched {
+  readonly sources: () => number;
+  readonly processes: () => number;
+  /** False for what is deleted, and for the triggers of workflows. */
+  readonly isCounted: (scope: string) => boolean;
+}
+
 interface Scope {
   runs: number;
   failures: number;
@@ -35,8 +42,10 @@ export class Metrics implements Meter {
   readonly #refused = new Map<string, number>();
   #events = 0;
   #dropped = 0;
+  #isCounted = (_scope: string): boolean => true;
 
-  watch({ sources, processes }: { readonly sources: () => number; readonly processes: () => number }): void {
+  watch({ sources, processes, isCounted }: Watched): void {
+    this.#isCounted = isCounted;
     this.#gauges.push({ name: "headwater_sources", help: "Deployed sources", read: sources });
     this.#gauges.push({ name: "headwater_processes", help: "Processes of sources", read: processes });
   }
@@ -108,6 +117,7 @@ export class Metrics implements Meter {
   }
 
   #scopeFigures(): string[] {
+    for (const id of this.#scopes.keys()) if (!this.#isCounted(id)) this.#scopes.delete(id);
     const lines = (name: string, read: (scope: Scope) => number): string[] => [...this.#scopes].map(([source, scope]) => line(name, { source }, read(scope)));
     return SCOPE_FIGURES.map(({ name, help, read }) => figure(name, help, { kind: "counter", lines: lines(name, read) }));
   }

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { CodeParams, DescribedRecord } from "../../api/components.ts";
-import { type Files, type Place, type StepText, WORKFLOW_FILE, addStep, freeName, namesIn } from "../../domain/workflow/edit-steps.ts";
+import { type Files, type Place, type StepText, WORKFLOW_FILE, addStep, freeName, namesTaken } from "../../domain/workflow/edit-steps.ts";
 import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
 import { ComponentForm } from "../form/component-form.tsx";
 import { given, named, usePropValues } from "../form/use-prop-values.ts";
@@ -33,11 +33,11 @@ export function AddStep({ files, place, references, onAdd, onClose }: AddStepPro
   const text = files[WORKFLOW_FILE] ?? "";
   const add = (kind: "code" | "if" | "for_each"): Promise<void> =>
     attempt(async () => {
-      const { step, code } = newStep(kind, namesIn(text));
+      const { step, code } = newStep(kind, namesTaken(files));
       await onAdd({ ...files, ...code, [WORKFLOW_FILE]: addStep(text, place, step) }, step.namespace);
     });
   const addAction = async (described: DescribedRecord, props: JsonObject): Promise<void> => {
-    const namespace = freeName(key.replaceAll("-", "_"), namesIn(text));
+    const namespace = freeName(key.replaceAll("-", "_"), namesTaken(files));
     const step: StepText = { namespace, uses: `${key}@${described.version}`, props };
     await onAdd({ ...files, [WORKFLOW_FILE]: addStep(text, place, step) }, namespace);
   };

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Place } from "../../domain/workflow/edit-steps.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { useQuery } from "../browser/address.ts";
@@ -20,9 +20,14 @@ const LOOK_EVERY_MS = 3000;
 export function Builder({ workflow, reload }: WorkflowTabProps) {
   const client = useClient();
   const mayChange = useMayChange();
-  const [chosen, setChosen] = useQuery("step");
+  const [chosen, setStep] = useQuery("step");
+  const typing = useRef(false);
+  const setChosen = (namespace: string): void => {
+    if (namespace !== chosen && typing.current && !confirm("Leave this step, and lose what you typed?")) return;
+    setStep(namespace);
+  };
   const [place, setPlace] = useState<Place>();
-  const { folder, error } = useFolder(workflow, reload);
+  const { folder, error, loadNewer } = useFolder(workflow, { isTyping: () => typing.current, onChanged: reload });
   const { isUnderWay, error: refusal, attempt } = useAttempt();
   const lastRun = async () => {
     const [newest] = await client.workflows.runs(workflow.id, { limit: 1 });
@@ -49,6 +54,14 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
           </button>
         </div>
       )}
+      {loadNewer !== undefined && (
+        <div class="note attention row wrap" role="alert">
+          <span class="grow">Somebody else changed this workflow: version {workflow.version} is running.</span>
+          <button type="button" class="button" onClick={loadNewer}>
+            Load it and discard my changes
+          </button>
+        </div>
+      )}
       {refusal !== undefined && <Problem error={refusal} />}
       <div class={`panel split ${step === undefined ? "" : "has-chosen"}`}>
         <div class="list" style={{ padding: "12px" }}>
@@ -65,8 +78,10 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
               key={step.namespace}
               step={step}
               folder={folder}
+              typing={typing}
               references={references}
               record={last?.records.findLast(({ namespace }) => namespace === step.namespace)}
+              run={last?.run}
               onChosen={setChosen}
               onAdd={setPlace}
             />

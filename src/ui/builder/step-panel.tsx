@@ -1,32 +1,45 @@
 import { useMemo, useState } from "preact/hooks";
-import { type Files, type Place, WORKFLOW_FILE, changeStep, duplicateStep, moveStep, removeStep } from "../../domain/workflow/edit-steps.ts";
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/text/json.ts";
-import { useMayChange } from "../app-context.ts";
-import { useUnsaved } from "../browser/unsaved.ts";
+import {
+  type Files,
+  type Place,
+  WORKFLOW_FILE,
+  changeProps,
+  changeStep,
+  duplicateStep,
+  moveStep,
+  propsIn,
+  removeStep,
+} from "../../domain/workflow/edit-steps.ts";
+import type { JsonValue } from "../../domain/text/json.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { useGo } from "../browser/address.ts";
 import { ComponentForm } from "../form/component-form.tsx";
-import { given, named, usePropValues } from "../form/use-prop-values.ts";
+import { usePropValues } from "../form/use-prop-values.ts";
 import { problemIn } from "../parts/editor/code-problem.ts";
 import { LazyEditor } from "../parts/editor/lazy-editor.tsx";
 import { JsonTree } from "../parts/json/json-tree.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { Described } from "../parts/text/described.tsx";
-import type { RunStep, WorkflowStep } from "../types.ts";
+import type { RunStep, WorkflowRun, WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
 import { STEP_TONES } from "../workflow/step-texts.ts";
 import type { Folder } from "./use-folder.ts";
+import { type Typing, useTyping } from "./use-typing.ts";
 
 export interface StepPanelProps {
   readonly step: WorkflowStep;
   readonly folder: Folder;
+  readonly typing: Typing;
   readonly references: readonly string[];
   /** Of the last run. */
   readonly record: RunStep | undefined;
+  readonly run: WorkflowRun | undefined;
   readonly onChosen: (namespace: string) => void;
   readonly onAdd: (place: Place) => void;
 }
 
-export function StepPanel({ step, folder, references, record, onChosen, onAdd }: StepPanelProps) {
+export function StepPanel({ step, folder, typing, references, record, run, onChosen, onAdd }: StepPanelProps) {
   const mayChange = useMayChange();
   const { namespace, kind } = step;
   const { files } = folder;
@@ -73,22 +86,43 @@ export function StepPanel({ step, folder, references, record, onChosen, onAdd }:
       </div>
       {error !== undefined && <Problem error={error} />}
       {kind === "code" ? (
-        <Work step={step} folder={folder} references={references} />
+        <Work key={folder.generation} step={step} folder={folder} references={references} typing={typing} />
       ) : (
-        <Block step={step} folder={folder} references={references} onAdd={onAdd} />
+        <Block key={folder.generation} step={step} folder={folder} references={references} typing={typing} onAdd={onAdd} />
       )}
-      {record !== undefined && <LastResult record={record} />}
+      {record !== undefined && <LastResult record={record} run={run} mayRerun={mayChange} />}
     </section>
   );
 }
 
-function LastResult({ record: { state, inputs, exports, decision, message, outcome } }: { record: RunStep }) {
+interface LastResultProps {
+  readonly record: RunStep;
+  readonly run: WorkflowRun | undefined;
+  readonly mayRerun: boolean;
+}
+
+function LastResult({ record: { namespace, state, inputs, exports, decision, message, outcome }, run, mayRerun }: LastResultProps) {
+  const client = useClient();
+  const go = useGo();
+  const { isUnderWay, error, attempt } = useAttempt();
+  const rerun = (of: WorkflowRun): Promise<void> =>
+    attempt(async () => {
+      const { id } = await client.workflows.rerun(of.id, { from: namespace });
+      go(`/workflows/${of.workflow_id}/runs?run=${id}`);
+    });
   return (
     <section class="stack tight" aria-label="Last result">
       <div class="row">
         <h3>Last result</h3>
         <StateMark tone={STEP_TONES[state]}>{state}</StateMark>
+        <span class="grow" />
+        {mayRerun && run !== undefined && (
+          <button type="button" class="button" disabled={isUnderWay} onClick={() => void rerun(run)}>
+            Rerun the last run from here
+          </button>
+        )}
       </div>
+      {error !== undefined && <Problem error={error} />}
       {outcome !== "returned" && <p class="note bad">{message}</p>}
       {inputs !== undefined && Object.keys(inputs).length > 0 && <JsonTree value={inputs} label="last inputs" />}
       <JsonTree value={decision ?? exports} label="last exports" />
@@ -96,25 +130,27 @@ function LastResult({ record: { state, inputs, exports, decision, message, outco
   );
 }
 
-interface PartProps extends Pick<StepPanelProps, "step" | "folder" | "references"> {}
+type PartProps = Pick<StepPanelProps, "step" | "folder" | "references" | "typing">;
 
-function Work({ step, folder, references }: PartProps) {
+function Work({ step, folder, references, typing }: PartProps) {
   const { component_path: path, component_key: key, namespace } = step;
-  if (path !== undefined && folder.files[path] !== undefined) return <CodeOfStep key={path} path={path} folder={folder} />;
+  if (path !== undefined && folder.files[path] !== undefined) return <CodeOfStep key={path} path={path} folder={folder} typing={typing} />;
   if (key === undefined) return <p class="muted">Its file is not in the folder.</p>;
   return (
     <Described code={{ key }} back="All steps" onBack={() => history.back()}>
-      {(described) => <ActionProps key={`${namespace} ${key}`} step={step} folder={folder} references={references} declared={described.configurable_props} />}
+      {(described) => (
+        <ActionProps key={`${namespace} ${key}`} step={step} folder={folder} typing={typing} references={references} declared={described.configurable_props} />
+      )}
     </Described>
   );
 }
 
-function CodeOfStep({ path, folder }: { path: string; folder: Folder }) {
+function CodeOfStep({ path, folder, typing }: { path: string } & Pick<PartProps, "folder" | "typing">) {
   const mayChange = useMayChange();
   const [typed, setTyped] = useState<string>();
   const stored = folder.files[path] ?? "";
   const isChanged = typed !== undefined && typed !== stored;
-  useUnsaved(isChanged);
+  useTyping(typing, isChanged);
   const { isUnderWay, error, attempt } = useAttempt();
   // The editor owns its text once created.
   const begins = useMemo(() => stored, [path]);
@@ -151,16 +187,17 @@ function CodeOfStep({ path, folder }: { path: string; folder: Folder }) {
 
 type Declared = Parameters<typeof usePropValues>[0]["declared"];
 
-function ActionProps({ step, folder, references, declared }: PartProps & { readonly declared: Declared }) {
+function ActionProps({ step, folder, typing, references, declared }: PartProps & { readonly declared: Declared }) {
   const mayChange = useMayChange();
-  const { namespace, component_key: key = "", configured_props_json: json = "{}" } = step;
-  const kept = useMemo(() => objectOf(json), [json]);
+  const { namespace, component_key: key = "" } = step;
+  const text = folder.files[WORKFLOW_FILE] ?? "";
+  // From the file: the server hides secrets in its answer.
+  const kept = useMemo(() => propsIn(text, namespace), [text, namespace]);
   const form = usePropValues({ code: { key }, declared, kept });
   const isChanged = Object.keys(form.changed).length > 0;
-  useUnsaved(isChanged);
+  useTyping(typing, isChanged);
   const save = async (): Promise<void> => {
-    const props = given(named(form.props, form.values));
-    await folder.change({ ...folder.files, [WORKFLOW_FILE]: changeStep(folder.files[WORKFLOW_FILE] ?? "", namespace, { props }) });
+    await folder.change({ ...folder.files, [WORKFLOW_FILE]: changeProps(text, namespace, form.changed) });
     form.reset();
   };
   return (
@@ -178,13 +215,15 @@ function ActionProps({ step, folder, references, declared }: PartProps & { reado
 
 const EXPRESSIONS: Readonly<Record<string, string>> = { if: "Condition", switch: "Value that selects the branch", for_each: "List" };
 
-function Block({ step, folder, references, onAdd }: PartProps & Pick<StepPanelProps, "onAdd">) {
+function Block({ step, folder, references, typing, onAdd }: PartProps & Pick<StepPanelProps, "onAdd">) {
   const mayChange = useMayChange();
   const { namespace, kind, value } = step;
   const label = EXPRESSIONS[kind];
   return (
     <div class="stack">
-      {label !== undefined && <Expression key={namespace} label={label} value={value ?? ""} step={step} folder={folder} references={references} />}
+      {label !== undefined && (
+        <Expression key={namespace} label={label} value={value ?? ""} step={step} folder={folder} typing={typing} references={references} />
+      )}
       {mayChange &&
         insidesOf(step).map(({ title, path }) => (
           <div key={title}>
@@ -197,12 +236,12 @@ function Block({ step, folder, references, onAdd }: PartProps & Pick<StepPanelPr
   );
 }
 
-function Expression({ label, value, step, folder, references }: PartProps & { readonly label: string; readonly value: JsonValue }) {
+function Expression({ label, value, step, folder, typing, references }: PartProps & { readonly label: string; readonly value: JsonValue }) {
   const mayChange = useMayChange();
   const stored = typeof value === "string" ? value : JSON.stringify(value);
   const [text, setText] = useState(stored);
   const { isUnderWay, error, attempt } = useAttempt();
-  useUnsaved(text !== stored);
+  useTyping(typing, text !== stored);
   const save = (): Promise<void> =>
     attempt(async () => {
       const file = changeStep(folder.files[WORKFLOW_FILE] ?? "", step.namespace, { [step.kind]: text });
@@ -258,9 +297,4 @@ function insidesOf({ kind, branches = [] }: WorkflowStep): readonly { readonly t
     case "code":
       return [];
   }
-}
-
-function objectOf(json: string): JsonObject {
-  const value = parseJson(json);
-  return isJsonObject(value) ? value : {};
 }

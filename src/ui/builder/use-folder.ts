@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Files } from "../../domain/workflow/edit-steps.ts";
 import { useClient } from "../app-context.ts";
 import type { Workflow } from "../types.ts";
@@ -6,64 +6,77 @@ import { useLoaded } from "../use-loaded.ts";
 
 export interface Folder {
   readonly files: Files;
+  /** Changes when the files are others than those that were typed. Used as a key, resets editors. */
+  readonly generation: number;
   /** Stores a new version. Throws the refusal of the server, and PD_CONFLICT when somebody else was faster. */
   readonly change: (files: Files) => Promise<void>;
   readonly undo: (() => Promise<void>) | undefined;
   readonly redo: (() => Promise<void>) | undefined;
 }
 
-/** The files of a workflow. Each change is a version, and undoing one is a version too. */
-export function useFolder(workflow: Workflow, onChanged: () => void): { folder: Folder | undefined; error: unknown } {
+interface Base {
+  readonly version: number;
+  readonly files: Files;
+  readonly generation: number;
+}
+
+interface Opened {
+  readonly folder: Folder | undefined;
+  readonly error: unknown;
+  /** Loads the version of somebody else, which is newer. What was typed here is lost. */
+  readonly loadNewer: (() => void) | undefined;
+}
+
+/** The files of a workflow. Each change is a version, and undoing one is a version too. `isTyping` keeps the version that is edited. */
+export function useFolder(workflow: Workflow, { isTyping, onChanged }: { isTyping: () => boolean; onChanged: () => void }): Opened {
   const client = useClient();
   const { id, version } = workflow;
   const { value, error } = useLoaded(`files ${id} ${version}`, () => client.workflows.files(id));
-  // What this page stored may be newer than what it has read again.
-  const [own, setOwn] = useState<{ readonly version: number; readonly files: Files }>();
+  const [base, setBase] = useState<Base>();
   const [past, setPast] = useState<readonly Files[]>([]);
   const [future, setFuture] = useState<readonly Files[]>([]);
-  const isNewer = own !== undefined && (value === undefined || own.version >= value.version);
-  const current = isNewer ? own : value;
-  const latest = useRef(current);
-  latest.current = current;
-  if (current === undefined) return { folder: undefined, error };
-  const store = async (files: Files): Promise<Files> => {
-    const before = latest.current ?? current;
+  const newer = value !== undefined && (base === undefined || value.version > base.version) ? value : undefined;
+  const load = ({ version: loaded, files }: Pick<Base, "version" | "files">): void => {
+    setBase({ version: loaded, files, generation: (base?.generation ?? 0) + 1 });
+    setPast([]);
+    setFuture([]);
+  };
+  useEffect(() => {
+    if (newer !== undefined && (base === undefined || !isTyping())) load(newer);
+  }, [newer]);
+  if (base === undefined) return { folder: undefined, error, loadNewer: undefined };
+  const store = async (files: Files, isTyped: boolean): Promise<void> => {
     try {
-      const after = await client.workflows.update(id, { files: { ...files }, if_version: before.version });
-      setOwn({ version: after.version, files });
-      return before.files;
+      const after = await client.workflows.update(id, { files: { ...files }, if_version: base.version });
+      setBase({ version: after.version, files, generation: base.generation + (isTyped ? 0 : 1) });
     } finally {
       // After a refusal too: newer files may be the cause.
       onChanged();
     }
   };
-  const [last, ...older] = past.toReversed();
-  const [next, ...later] = future.toReversed();
+  /** Stores the last of `from`, and remembers the present one in `to`. */
+  const step = (from: readonly Files[], setFrom: typeof setPast, setTo: typeof setPast): (() => Promise<void>) | undefined => {
+    const files = from.at(-1);
+    if (files === undefined) return undefined;
+    return async () => {
+      await store(files, false);
+      setFrom(from.slice(0, -1));
+      setTo((known) => [...known, base.files]);
+    };
+  };
   return {
     error,
+    loadNewer: newer === undefined ? undefined : () => load(newer),
     folder: {
-      files: current.files,
+      files: base.files,
+      generation: base.generation,
       async change(files) {
-        const before = await store(files);
-        setPast((known) => [...known, before]);
+        await store(files, true);
+        setPast((known) => [...known, base.files]);
         setFuture([]);
       },
-      undo:
-        last === undefined
-          ? undefined
-          : async () => {
-              const before = await store(last);
-              setPast(older.toReversed());
-              setFuture((known) => [...known, before]);
-            },
-      redo:
-        next === undefined
-          ? undefined
-          : async () => {
-              const before = await store(next);
-              setFuture(later.toReversed());
-              setPast((known) => [...known, before]);
-            },
+      undo: step(past, setPast, setFuture),
+      redo: step(future, setFuture, setPast),
     },
   };
 }

@@ -63,6 +63,7 @@ export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: Json
       setQuery("");
       return set(isSameJson(next, value) && prop.optional === true ? undefined : next);
     }
+    setQuery("");
     const rest = chosen.filter((known) => !isSameJson(known, next));
     set(rest.length < chosen.length ? rest : [...chosen, next]);
   };
@@ -110,7 +111,8 @@ export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: Json
           event.preventDefault();
           add();
         }}
-        onBlur={() => isMany && add()}
+        // A text with matches is a search.
+        onBlur={() => isMany && shown.length === 0 && add()}
       />
       {loading.error !== undefined && <p class="problem">{messageOf(loading.error)}</p>}
       <ChoiceList

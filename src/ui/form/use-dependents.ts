@@ -15,6 +15,7 @@ interface Form {
 /** Learns which props the choices of others were made of. The second function clears what was chosen for another value of a prop. */
 export function useDependents({ props, values, ask, clear }: Form): [ask: ChoiceAsker, clearDependents: (name: string) => void] {
   const reads = useRef(new Map<string, readonly string[]>());
+  const asked = useRef(new Set<string>());
   const learn: ChoiceAsker = async (asked) => {
     const page = await ask(asked);
     reads.current.set(asked.prop, page.reads);
@@ -27,7 +28,10 @@ export function useDependents({ props, values, ask, clear }: Form): [ask: Choice
       const clearIfDependent = (): void => void (dependentsOf(name, reads.current).has(other) && clear(other, chosen));
       if (reads.current.has(other)) clearIfDependent();
       // Its choices were not listed yet. When they cannot be listed, the value stays.
-      else learn({ prop: other, page: 0, context: {} }).then(clearIfDependent, () => undefined);
+      else if (!asked.current.has(other)) {
+        asked.current.add(other);
+        learn({ prop: other, page: 0, context: {} }).then(clearIfDependent, () => undefined);
+      }
     }
   };
   return [learn, clearDependents];

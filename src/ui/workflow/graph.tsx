@@ -1,8 +1,11 @@
+import { useMemo, useState } from "preact/hooks";
 import { StateMark } from "../parts/state-mark.tsx";
+import { duration } from "../text-of.ts";
 import type { RunStep, WorkflowStep } from "../types.ts";
+import { NODE_HEIGHT, NODE_WIDTH, layoutOf } from "./graph-layout.ts";
 import { STEP_TONES, stepText } from "./step-texts.ts";
 
-interface GraphProps {
+export interface GraphProps {
   readonly steps: readonly WorkflowStep[];
   readonly records?: readonly RunStep[];
   readonly chosen?: string;
@@ -11,45 +14,89 @@ interface GraphProps {
   readonly by?: "path" | "namespace";
 }
 
+const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5] as const;
+
+/** The steps as a drawing that scrolls and zooms. Each step is a button, in the order of the file. */
 export function Graph({ steps, records = [], chosen = "", onChoose, by = "path" }: GraphProps) {
+  const drawn = useMemo(() => layoutOf(steps), [JSON.stringify(steps)]);
+  const [at, setAt] = useState(2);
+  const zoom = ZOOMS[at] ?? 1;
+  const change = (step: number): void => setAt((now) => Math.max(0, Math.min(ZOOMS.length - 1, now + step)));
   return (
-    <ul class="graph" aria-label="Steps">
-      {steps.map((step) => (
-        <Node key={step.namespace} step={step} records={records} chosen={chosen} by={by} {...(onChoose === undefined ? {} : { onChoose })} />
-      ))}
-    </ul>
+    <div class="stack tight">
+      <div class="row" role="group" aria-label="Zoom">
+        <button type="button" class="button" aria-label="Smaller" disabled={at === 0} onClick={() => change(-1)}>
+          −
+        </button>
+        <span class="muted">{Math.round(zoom * 100)} %</span>
+        <button type="button" class="button" aria-label="Larger" disabled={at === ZOOMS.length - 1} onClick={() => change(1)}>
+          +
+        </button>
+      </div>
+      <div
+        class="graph"
+        tabIndex={0}
+        role="group"
+        aria-label="Drawing of the steps"
+        onWheel={(event) => {
+          if (!event.ctrlKey) return;
+          event.preventDefault();
+          change(event.deltaY > 0 ? -1 : 1);
+        }}
+      >
+        <div style={{ width: `${drawn.width * zoom}px`, height: `${drawn.height * zoom}px` }}>
+          <div class="drawing" style={{ width: `${drawn.width}px`, height: `${drawn.height}px`, transform: `scale(${zoom})` }}>
+            <svg width={drawn.width} height={drawn.height} aria-hidden="true">
+              {drawn.edges.map(({ points, label }, index) => (
+                <g key={index}>
+                  <polyline points={points.map(({ x, y }) => `${x},${y}`).join(" ")} />
+                  {label !== "" && (
+                    <text x={points[1]?.x ?? 0} y={(points[1]?.y ?? 0) - 4}>
+                      {label}
+                    </text>
+                  )}
+                </g>
+              ))}
+            </svg>
+            <ul aria-label="Steps">
+              {drawn.nodes.map(({ step, x, y }) => (
+                <li key={step.namespace} style={{ left: `${x}px`, top: `${y}px`, width: `${NODE_WIDTH}px`, height: `${NODE_HEIGHT}px` }}>
+                  <Node step={step} records={records} chosen={chosen} by={by} {...(onChoose === undefined ? {} : { onChoose })} />
+                </li>
+              ))}
+            </ul>
+          </div>
+        </div>
+      </div>
+    </div>
   );
 }
 
 type NodeProps = { readonly step: WorkflowStep } & Required<Pick<GraphProps, "records" | "chosen" | "by">> & Pick<GraphProps, "onChoose">;
 
 function Node({ step, records, chosen, onChoose, by }: NodeProps) {
-  const { namespace, branches = [] } = step;
+  const { namespace } = step;
   const own = records.filter((record) => record.namespace === namespace);
   const last = own.at(-1);
   const id = by === "namespace" ? namespace : last?.path;
+  const hasNotRun = records.length > 0 && last === undefined;
   return (
-    <li>
+    <div class={`node ${id !== undefined && id === chosen ? "is-chosen" : ""} ${last?.state === "failed" ? "is-bad" : ""}`}>
       <div class="row">
         {id === undefined || onChoose === undefined ? (
-          <strong class={records.length > 0 && last === undefined ? "muted" : ""}>{namespace}</strong>
+          <strong class={`cut grow ${hasNotRun ? "muted" : ""}`}>{namespace}</strong>
         ) : (
-          <button type="button" class="button plain" aria-pressed={chosen === id} onClick={() => onChoose(id)}>
+          <button type="button" class="button plain cut grow" aria-pressed={chosen === id} onClick={() => onChoose(id)}>
             <strong>{namespace}</strong>
           </button>
         )}
         {last !== undefined && <StateMark tone={STEP_TONES[last.state]}>{last.state}</StateMark>}
-        {own.length > 1 && <span class="muted">× {own.length}</span>}
-        <span class="muted mono cut">{stepText(step)}</span>
       </div>
-      {branches
-        .filter(({ steps }) => steps.length > 0)
-        .map(({ name, steps }) => (
-          <div key={name} class="branch">
-            <span class="muted">{name === "[]" ? "each item" : name}</span>
-            <Graph steps={steps} records={records} chosen={chosen} by={by} {...(onChoose === undefined ? {} : { onChoose })} />
-          </div>
-        ))}
-    </li>
+      <div class="row muted">
+        <span class="mono cut grow">{stepText(step)}</span>
+        {own.length > 1 && <span>× {own.length}</span>}
+        {last !== undefined && last.state !== "begun" && <span>{duration(last.duration_ms)}</span>}
+      </div>
+    </div>
   );
 }

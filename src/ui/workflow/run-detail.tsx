@@ -12,7 +12,7 @@ import { LogLines } from "../source/log-lines.tsx";
 import { duration } from "../text-of.ts";
 import type { RunStep, Workflow, WorkflowRun } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
-import { Graph } from "./graph.tsx";
+import { LazyGraph } from "./lazy-builder.tsx";
 import { StepDifferences } from "./step-differences.tsx";
 import { RUN_TONES, STEP_TONES } from "./step-texts.ts";
 
@@ -37,7 +37,7 @@ export function RunDetail({ workflow, id, onRun }: RunDetailProps) {
     <div class="stack">
       <RunHead run={run} reload={reload} onRun={onRun} />
       {run.rerun_of !== undefined && <Repeated of={run.rerun_of} steps={steps} />}
-      <Graph steps={workflow.steps} records={steps} chosen={path} onChoose={setPath} />
+      <LazyGraph steps={workflow.steps} records={steps} chosen={path} onChoose={setPath} />
       {step === undefined ? (
         <details>
           <summary>Trigger event</summary>

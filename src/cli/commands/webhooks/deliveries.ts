@@ -27,17 +27,18 @@ interface Listener {
   readonly id: string;
 }
 
-/** A webhook by id or name, else a source or workflow. */
+/** A source or workflow, else a webhook by id or name. */
 async function listenerOf(client: Client, what: string): Promise<Listener> {
   if (what.startsWith("wh_")) return { kind: "webhook", id: what };
-  const webhook = (await everyPage(client.webhooks.list)).find(({ name }) => name === what);
-  if (webhook !== undefined) return { kind: "webhook", id: webhook.id };
-  const found = await findDeployed(client, what).catch((error: unknown) => {
+  try {
+    return { kind: "source", id: (await findDeployed(client, what)).record.id };
+  } catch (error) {
     if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
+    const webhook = (await everyPage(client.webhooks.list)).find(({ name }) => name === what);
+    if (webhook !== undefined) return { kind: "webhook", id: webhook.id };
     const message = `${error.message}, and no webhook has this id or name`;
     throw new PdError(error.code, message, { fix: "pd webhooks list shows webhooks, pd list sources", cause: error });
-  });
-  return { kind: "source", id: found.record.id };
+  }
 }
 
 async function list(cli: CliContext, what: string, { failed, state: given, n }: DeliveryFlags): Promise<number> {

@@ -11,15 +11,16 @@ export function alertRoutes(engine: Engine): readonly Route[] {
   const { alerts } = engine;
   const scopeOf = (word: string | undefined) => (word === undefined ? undefined : engine.deployed.find(word, "look for alerts of").id);
   return [
-    route(calls.list, async ({ params }) => {
+    route(calls.list, async ({ params, caller }) => {
+      await alerts.load();
       const scope = scopeOf(params.source_id);
       const found = alerts.list.filter((alert) => scope === undefined || alert.scope === scope);
-      return { data: await recordsOf(engine, found) };
+      return { data: await recordsOf(engine, found, caller().isReadOnly) };
     }),
     route(calls.create, async ({ params: { source_id: word, via, daily } }) => {
       const scope = scopeOf(word);
       const made = await alerts.create({ via, isDaily: daily, ...(scope === undefined ? {} : { scope }) });
-      const [record] = await recordsOf(engine, [made]);
+      const [record] = await recordsOf(engine, [made], false);
       return { data: record ?? recordOf(made, made.via, undefined) };
     }),
     route(calls.delete, async ({ part }) => {
@@ -33,9 +34,10 @@ export function alertRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-async function recordsOf(engine: Engine, found: readonly Alert[]): Promise<AlertRecord[]> {
+/** Readers do not see the address, which is part of an account. */
+async function recordsOf(engine: Engine, found: readonly Alert[], isReader: boolean): Promise<AlertRecord[]> {
   const [webhooks, accounts] = [await engine.webhooks.list(), await engine.accounts.list(undefined)];
-  const mail = mailServerIn(accounts)?.to ?? "(no SMTP server is configured)";
+  const mail = isReader ? "the address of the SMTP settings" : (mailServerIn(accounts)?.to ?? "(no SMTP server is configured)");
   return found.map((alert) => {
     const webhook = webhooks.find(({ id }) => id === alert.via);
     return recordOf(

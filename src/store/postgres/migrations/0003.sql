@@ -1,7 +1,7 @@
 -- What happened in each step of time, for charts.
 create table tallies (
-  scope text not null,            -- id of a source or workflow; '' is the whole server
-  step text not null,             -- 'fine' is 5 minutes, 'coarse' is an hour
+  scope text collate "C" not null,            -- id of a source or workflow; '' is the whole server
+  step text collate "C" not null,             -- 'fine' is 5 minutes, 'coarse' is an hour
   at bigint not null,             -- start of the step, epoch ms
   runs bigint not null,
   failures bigint not null,
