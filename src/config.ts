@@ -46,6 +46,8 @@ export interface Settings {
   readonly componentNetwork: ComponentNetwork;
   /** Whether the operating system's keyring stores the key of all secrets. */
   readonly keyringUse: KeyringUse;
+  /** Keeps a full-text index of events and runs. */
+  readonly search: boolean;
   /** Command or path of the interpreter. */
   readonly python: string;
 }
@@ -154,6 +156,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     help: "Invocations stored per source, with their logs",
   },
   keepMs: { flag: "keep-days", variable: "PD_KEEP_DAYS", value: "<days>", default: "30", help: "Maximum age of stored events and invocations" },
+  search: {
+    flag: "search",
+    variable: "PD_SEARCH",
+    value: "<true|false>",
+    default: "false",
+    help: "Keep a full-text index of events and runs, for pd search and the page",
+  },
   allowScripts: {
     flag: "allow-scripts",
     variable: "PD_ALLOW_SCRIPTS",
@@ -269,6 +278,7 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
     keepInvocations: number("keepInvocations", 1, 1),
     keepMs: number("keepMs", DAY, 0.001),
     allowScripts: yes("allowScripts"),
+    search: yes("search"),
     allowAddons: yes("allowAddons"),
     allowImports: yes("allowImports"),
     deliveryConcurrency: number("deliveryConcurrency", 1, 1),

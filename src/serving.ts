@@ -38,6 +38,7 @@ import { osKeyring } from "./system/keys/os-keyring.ts";
 import { OwnPorts } from "./system/http/own-ports.ts";
 import { prober } from "./system/http/prober.ts";
 import { RunFilesFolder } from "./system/home/run-files-folder.ts";
+import { openSearchIndex } from "./store/search/fts-index.ts";
 import { diskSpace } from "./system/home/disk.ts";
 import { programFile } from "./system/program-files.ts";
 import { openVault } from "./system/keys/secret-key.ts";
@@ -267,6 +268,7 @@ async function startPlugs(settings: Settings, parts: PlugParts) {
     runner: languages.runner,
     shareInstalled: () => packages.shareInstalled(),
     registry,
+    searchIndex: settings.search ? openSearchIndex(join(home, "search.db")) : undefined,
     freeDisk: () => diskSpace(home),
     sender,
     bundler: languages.bundler,

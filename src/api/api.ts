@@ -13,6 +13,7 @@ import { cluster, keys, server } from "./server.ts";
 import { sources } from "./sources.ts";
 import { state } from "./sources.ts";
 import { subscriptions } from "./subscriptions.ts";
+import { search } from "./search.ts";
 import { trends } from "./trends.ts";
 import { webhooks } from "./webhooks.ts";
 import { workflows } from "./workflows.ts";
@@ -39,6 +40,7 @@ export const api = {
   apps,
   keys,
   trends,
+  search,
   alerts,
   page,
   cluster,

@@ -80,6 +80,9 @@ export const CALLS = {
     delete: "DELETE /v1/alerts/{id}",
     test: "POST /v1/alerts/{id}/test",
   },
+  search: {
+    find: "GET /v1/search",
+  },
   trends: {
     get: "GET /v1/trends",
   },

@@ -19,7 +19,7 @@ function everywhere(flags: string, about: string): Option {
 
 export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: Run) => void, names: readonly string[]])[] = [
   [deployCommands, ["dev", "deploy", "update", "versions", "rollback", "delete", "init", "fixture", "test"]],
-  [readCommands, ["open", "list", "describe", "timers", "events", "logs"]],
+  [readCommands, ["open", "list", "describe", "timers", "events", "search", "logs"]],
   [runCommands, ["run", "replay", "emit", "db"]],
   [workflowCommands, ["runs", "rerun", "retry", "resume", "cancel"]],
   [webhookCommands, ["webhooks", "subscribe", "subscriptions", "deliveries", "alerts", "listen"]],

@@ -1,7 +1,8 @@
 import { PdError, messageOf } from "../domain/errors.ts";
-import { bothMeters } from "../ports/meter.ts";
+import { allMeters } from "../ports/meter.ts";
 import { Alerts } from "./alerts/alerts.ts";
 import { watchConditions } from "./alerts/watch-conditions.ts";
+import { Search } from "./search/search.ts";
 import { Trends } from "./trends/trends.ts";
 import { type DeployedId, isWorkflowId } from "../domain/ids.ts";
 import type { PendingRequest } from "../ports/stores/run-store.ts";
@@ -77,6 +78,7 @@ export class Engine {
   readonly apiKeys: ApiKeys;
   readonly workflows: Workflows;
   readonly trends: Trends;
+  readonly search: Search;
   readonly alerts: Alerts;
   #chores: Promise<unknown> = Promise.resolve();
   /** Requests that an earlier server acknowledged. Read before this server accepts requests, since those are run by their acceptor. */
@@ -112,6 +114,7 @@ export class Engine {
       keepCool(this.#ports, this.#hosted, [this.workbench, this.#stepBench]),
       keepRenewed(this.#ports, () => this.#accountsInUse()),
       this.trends.keep(),
+      this.search.keep(),
       this.alerts.keep(),
       watchConditions({
         ...this.#ports,
@@ -124,10 +127,11 @@ export class Engine {
 
   private constructor(given: GivenPorts, owner: Identity) {
     this.owner = owner;
+    this.search = this.#searchOf(given);
     this.trends = new Trends({ ...given, isCounted: (scope) => this.deployed.isOnItsOwn(scope) });
     const ports: EnginePorts = {
       ...given,
-      meter: bothMeters(given.meter, this.trends),
+      meter: allMeters([given.meter, this.trends, this.search]),
       runner: withTriggerUnits(given.runner, given.clock),
       credentials: new Credentials(given),
       processes: new ProcessBudget(given.settings.maxProcesses, () => this.#hosted.coolLongestIdle() || this.#stepBench.makePlace()),
@@ -205,6 +209,11 @@ export class Engine {
   async #accountsInUse(): Promise<readonly string[]> {
     const ofSources = [...this.#hosted.all()].flatMap((live) => (unreadableBecause(live) === undefined && live.source.active ? accountsOf(live) : []));
     return [...ofSources, ...(await this.workflows.accountsInUse())];
+  }
+
+  #searchOf(given: GivenPorts): Search {
+    const scopes = (): readonly DeployedId[] => this.deployed.named().map(({ id }) => id);
+    return new Search({ ...given, index: given.searchIndex, retention: given.settings.retention, scopes });
   }
 
   #alertsOf(ports: EnginePorts): Alerts {

@@ -5,6 +5,7 @@ import type { ComponentRegistry } from "../ports/component-registry.ts";
 import type { Log } from "../ports/log.ts";
 import type { Mailer } from "../ports/mailer.ts";
 import type { Trouble } from "../domain/alert/alert.ts";
+import type { SearchIndex } from "../ports/search-index.ts";
 import type { Meter } from "../ports/meter.ts";
 import type { OAuthServer } from "../ports/oauth-server.ts";
 import type { Prober } from "../ports/prober.ts";
@@ -43,6 +44,8 @@ export interface EnginePorts {
   readonly onPostponed: () => void;
   /** Alerts may tell it. */
   readonly onTrouble: (trouble: Trouble) => void;
+  /** Undefined when search is off. */
+  readonly searchIndex: SearchIndex | undefined;
   readonly freeDisk: () => Promise<{ readonly freeBytes: number; readonly totalBytes: number }>;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;

@@ -1,22 +1,31 @@
+import type { DeployedId, InvocationId, RunId, WorkflowId } from "../domain/ids.ts";
+
 /** `scope` is the id of a source or workflow. */
 export interface Meter {
   ran(run: MeteredRun): void;
-  workflowRan(run: { readonly scope: string; readonly hasFailed: boolean; readonly durationMs: number }): void;
+  workflowRan(run: { readonly scope: WorkflowId; readonly id: RunId; readonly hasFailed: boolean; readonly durationMs: number }): void;
   /** `scope` is the emitter. */
   attempted(attempt: { readonly scope: string; readonly verdict: string; readonly durationMs: number }): void;
 }
 
-/** Tells both. */
-export function bothMeters(one: Meter, other: Meter): Meter {
+/** Tells each of them. */
+export function allMeters(meters: readonly Meter[]): Meter {
   return {
-    ran: (run) => (one.ran(run), other.ran(run)),
-    workflowRan: (run) => (one.workflowRan(run), other.workflowRan(run)),
-    attempted: (attempt) => (one.attempted(attempt), other.attempted(attempt)),
+    ran(run) {
+      for (const meter of meters) meter.ran(run);
+    },
+    workflowRan(run) {
+      for (const meter of meters) meter.workflowRan(run);
+    },
+    attempted(attempt) {
+      for (const meter of meters) meter.attempted(attempt);
+    },
   };
 }
 
 interface MeteredRun {
-  readonly scope: string;
+  readonly scope: DeployedId;
+  readonly id: InvocationId;
   readonly trigger: string;
   readonly outcome: string;
   readonly durationMs: number;

@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-const SECTIONS = ["sources", "workflows", "webhooks", "accounts", "actions", "stores", "schedule", "status", "components"];
+const SECTIONS = ["sources", "workflows", "webhooks", "accounts", "actions", "stores", "schedule", "status", "search", "components"];
 
 const OF_PROGRAMS = /^\/(v1|sse|metrics|mcp)(\/|$)/;
 

@@ -11,6 +11,7 @@ import {
   NewSourcePage,
   SchedulePage,
   SourcePage,
+  SearchPage,
   StatusPage,
   StoresPage,
   WebhooksPage,
@@ -66,6 +67,7 @@ function Pages() {
       <Route path="/stores/:name?">{({ name }) => <StoresPage name={name ?? ""} />}</Route>
       <Route path="/schedule" component={SchedulePage} />
       <Route path="/status" component={StatusPage} />
+      <Route path="/search" component={SearchPage} />
       <Route path="/">
         <Redirect to="/sources" replace />
       </Route>

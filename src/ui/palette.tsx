@@ -29,6 +29,7 @@ const VERBS: readonly Entry[] = [
   { label: "Create a webhook", hint: "command", to: "/webhooks?new=1" },
   { label: "Create a data store", hint: "command", to: "/stores?new=1" },
   { label: "Run an action", hint: "command", to: "/actions" },
+  { label: "Search events and runs", hint: "command", to: "/search" },
 ];
 
 const SIGN_OUT: Entry = { label: "Sign out of this browser", hint: "command", to: "/", run: async () => signOut() };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { DeployedId } from "../../src/domain/ids.ts";
 import { Trends } from "../../src/engine/trends/trends.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
@@ -15,7 +16,15 @@ function trendsOn(shelves: Shelves, clock: FakeClock, isCounted = (_scope: strin
   return { store, trends: new Trends({ store, clock, log: quiet, signal: new AbortController().signal, isCounted }) };
 }
 
-const ran = (scope: string, outcome = "returned", durationMs = 5, trigger = "http") => ({ scope, trigger, outcome, durationMs, events: 1, dropped: 0 });
+const ran = (scope: DeployedId, outcome = "returned", durationMs = 5, trigger = "http") => ({
+  scope,
+  id: "inv_1" as const,
+  trigger,
+  outcome,
+  durationMs,
+  events: 1,
+  dropped: 0,
+});
 
 describe("trends", () => {
   it("count before and after they are stored, of each source and of all", async () => {

@@ -449,3 +449,32 @@ describe("alerts", () => {
     await expect.poll(() => receiver.bodies.length).toBe(1);
   });
 });
+
+describe("search on the page", () => {
+  it("finds failed runs by a word of what came, tries them dry with today's code, and runs them again", async () => {
+    const server = await TestServer.start({ search: "true" });
+    const source = await server.client.sources.deploy({ component_code: ORDERS });
+    for (const id of ["kettle", "teapot"]) await order(source.endpoint_url, { id, fails: true });
+    await server.client.sources.update(source.id, { component_code: ORDERS.replace("event.body.fails", "false") });
+    const page = await openPage(server, "/search");
+    await page.getByLabel("What").selectOption("Failed runs");
+    await expect
+      .poll(async () => {
+        await page.getByRole("searchbox", { name: "Search events and runs" }).fill("kettle ");
+        await page.getByRole("searchbox", { name: "Search events and runs" }).fill("kettle");
+        return page.getByRole("list", { name: "Results" }).getByRole("listitem").count();
+      })
+      .toBe(1);
+    await page.getByLabel("All 1 run").check();
+    await page.getByRole("button", { name: "Dry run of 1" }).click();
+    await page.getByText("would be succeeded").waitFor();
+    await page.getByRole("button", { name: "Run 1 again" }).click();
+    await page.getByText("ran again: succeeded").waitFor();
+    expect((await server.client.events.list(source.id, {})).data).toHaveLength(1);
+    await page
+      .getByRole("list", { name: "Results" })
+      .getByRole("link", { name: /Orders/ })
+      .click();
+    await page.getByText("Error: no customer").first().waitFor();
+  });
+});

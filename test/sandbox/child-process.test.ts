@@ -63,7 +63,8 @@ async function untilQuiet(folders: readonly string[]): Promise<void> {
     const ticks = (await Promise.all(pids.map(ticksOf))).reduce((sum, one) => sum + one, 0);
     still = ticks === before ? still + 1 : 0;
     before = ticks;
-    return still === 10;
+    // A busy machine may hold a process up for a while.
+    return still === 30;
   });
 }
 

@@ -26,7 +26,7 @@ const APP =
   'export default { type: "app", app: "demo", propDefinitions: { choice: { type: "string", options({ page }) { return { options: ["a", { label: "B", value: "b" }], context: { page } }; } } } };';
 
 async function fullServer() {
-  const server = await TestServer.start({}, { plugs: { cluster: CLUSTER } });
+  const server = await TestServer.start({ search: "true" }, { plugs: { cluster: CLUSTER } });
   const source = await server.deploy(CODE, { files: { "demo.app.mjs": APP }, props: { demo: { key: "k" } } });
   const receiver = await Receiver.start((response, _request, count) => response.writeHead(count === 1 ? 500 : 200).end());
   const webhook = dataOf(await server.api.post("/v1/webhooks", { url: receiver.url, name: "n" }));
@@ -202,6 +202,7 @@ describe("the API", () => {
       "post /v1/alerts": { body: { via: wh } },
       "post /v1/alerts/{id}/test": { path: { id: al } },
       "delete /v1/alerts/{id}": { path: { id: al } },
+      "get /v1/search": { query: { q: "x" } },
       "get /v1/trends": { query: { id, window: "1h" } },
       "post /v1/runs/{id}/cancel": { path: { id: otherRunId } },
       "post /v1/runs/{id}/rerun": { path: { id: otherRunId }, body: { from: "ask" } },

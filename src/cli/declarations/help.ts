@@ -6,7 +6,7 @@ const EXAMPLES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Write and test": ["init", "dev", "test", "fixture", "run-action", "options"],
   "Deploy and change": ["deploy", "update", "versions", "rollback", "delete", "db"],
-  "Run and inspect": ["list", "describe", "timers", "events", "logs", "run", "replay", "emit", "open"],
+  "Run and inspect": ["list", "describe", "timers", "events", "search", "logs", "run", "replay", "emit", "open"],
   Workflows: ["runs", "rerun", "retry", "resume", "cancel"],
   "Deliver events": ["subscribe", "listen", "webhooks", "subscriptions", "deliveries", "alerts"],
   "Accounts, registries and stores": ["accounts", "registry", "stores", "publish", "unpublish"],

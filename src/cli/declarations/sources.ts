@@ -132,6 +132,15 @@ export function readCommands(program: Command, run: Run): void {
     .option("--raw", "On a terminal: only the payloads, one per line, as in a pipe")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/sources/events.ts")).events(cli, source, flags)));
   program
+    .command("search [words...]")
+    .description("Find events and runs by words of their data and logs; the server must run with --search")
+    .option("--of <source>", "Of a source or workflow")
+    .option("--events", "Only events")
+    .option("--failed", "Only runs that failed")
+    .option("--since <time>", "Since a time, or for example 2h")
+    .option("-n <count>", "Number of results, up to 100", "20")
+    .action((words, flags, command) => run(command, async (cli) => (await import("../commands/sources/search.ts")).search(cli, words, flags)));
+  program
     .command("logs <source>")
     .description("Show the logs of a source or workflow, and follow them")
     .option("-n <count>", "Number of recent lines", "100")

@@ -28,6 +28,7 @@ import { pageRoutes } from "./server/page.ts";
 import { ProgressBoard } from "./progress.ts";
 import { referencePage } from "./server/reference-page.ts";
 import { alertRoutes } from "./server/alerts.ts";
+import { searchRoutes } from "./server/search.ts";
 import { trendRoutes } from "./server/trends.ts";
 import { registryRoutes } from "./server/registries.ts";
 import { oauthRoutes } from "./accounts/oauth.ts";
@@ -129,6 +130,7 @@ function apiRoutes(engine: Engine, { clock, version, facts, cluster, board, debu
     ...componentRoutes(engine),
     ...registryRoutes(engine),
     ...trendRoutes(engine),
+    ...searchRoutes(engine),
     ...alertRoutes(engine),
     ...dataStoreRoutes(engine),
     ...sourceRoutes(engine),

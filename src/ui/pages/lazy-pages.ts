@@ -8,6 +8,7 @@ export const ActionsPage = lazy(async () => (await load()).ActionsPage);
 export const NewSourcePage = lazy(async () => (await load()).NewSourcePage);
 export const SchedulePage = lazy(async () => (await load()).SchedulePage);
 export const SourcePage = lazy(async () => (await load()).SourcePage);
+export const SearchPage = lazy(async () => (await load()).SearchPage);
 export const StatusPage = lazy(async () => (await load()).StatusPage);
 export const StoresPage = lazy(async () => (await load()).StoresPage);
 export const WorkflowsPage = lazy(async () => (await load()).WorkflowsPage);

@@ -3,6 +3,7 @@ export { SourcePage } from "../source/source-page.tsx";
 export { AccountsPage } from "./accounts.tsx";
 export { ActionsPage } from "./actions.tsx";
 export { NewSourcePage } from "./new-source.tsx";
+export { SearchPage } from "./search.tsx";
 export { SchedulePage } from "./schedule.tsx";
 export { StatusPage } from "./status.tsx";
 export { StoresPage } from "./stores.tsx";

@@ -167,7 +167,7 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
   ports.onDeliveries(stored.listeners);
   if (judged.postponed.length > 0) ports.onPostponed();
   const { durationMs, outcome, eventCount, dropped } = complete;
-  ports.meter.ran({ scope: sourceId, trigger: complete.trigger.kind, outcome: outcome.kind, durationMs, events: eventCount, dropped: sum(dropped) });
+  ports.meter.ran({ scope: sourceId, id, trigger: complete.trigger.kind, outcome: outcome.kind, durationMs, events: eventCount, dropped: sum(dropped) });
   if (isFailure(complete)) ports.onTrouble(troubleOf(complete));
   ports.feed.observe(owner.sourceId, { kind: "ended", id, at: now, durationMs, outcome, eventCount, dropped });
   return { invocation: complete, logs, stored };

@@ -314,7 +314,7 @@ export class LiveWorkflow {
     if (run === undefined) return;
     const endedAt = clock.now();
     await store.noteRun({ ...run, state: "failed", endedAt, failure: { namespace: "workflow", path: "", message: messageOf(error) } });
-    this.#ports.meter.workflowRan({ scope: this.id, hasFailed: true, durationMs: endedAt - run.startedAt });
+    this.#ports.meter.workflowRan({ scope: this.id, id, hasFailed: true, durationMs: endedAt - run.startedAt });
     await this.#dropFiles(id);
     this.#host.answer(run, undefined);
   }
@@ -378,7 +378,7 @@ export class LiveWorkflow {
       ended: async (run) => {
         const { state, startedAt, endedAt } = run;
         if (endedAt !== undefined && state !== "cancelled")
-          meter.workflowRan({ scope: this.id, hasFailed: state === "failed", durationMs: endedAt - startedAt });
+          meter.workflowRan({ scope: this.id, id: run.id, hasFailed: state === "failed", durationMs: endedAt - startedAt });
         await this.#dropFiles(run.id);
         // The client must not wait for the e-mail.
         if (run.state === "failed") void this.#usage.during(() => this.#mailFailure(run));

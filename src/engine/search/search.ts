@@ -1,0 +1,224 @@
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { type DeployedId, type InvocationId, type RunId, isInvocationId, isRunId, isWorkflowId } from "../../domain/ids.ts";
+import { describeOutcome, isFailed } from "../../domain/run/invocation.ts";
+import { eventFor } from "../../domain/run/event-of-trigger.ts";
+import { holds, matchOf, readSearch } from "../../domain/search/query.ts";
+import { type JsonValue, parseJson } from "../../domain/text/json.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Meter } from "../../ports/meter.ts";
+import type { SearchDocument, SearchHit, SearchIndex, SearchKind } from "../../ports/search-index.ts";
+import type { EventStore } from "../../ports/stores/event-store.ts";
+import type { RunStore } from "../../ports/stores/run-store.ts";
+import type { Retention } from "../../ports/stores/store.ts";
+import type { WorkflowStore } from "../../ports/stores/workflow-store.ts";
+
+const LOOK_EVERY_MS = 500;
+const PRUNE_EVERY_MS = 60_000;
+/** Documents that are added together, so that runs wait for a few milliseconds at most. */
+const TOGETHER = 25;
+const PAUSE_MS = 5;
+/** Characters of a document that can be found. */
+const MOST_TEXT = 20_000;
+/** Runs that wait. Beyond it, the sources are looked through again. */
+const MOST_WAITING = 10_000;
+/** Hits that are looked at for one page, when places must hold. */
+const MOST_LOOKED_AT = 2000;
+
+interface SearchPorts {
+  readonly index: SearchIndex | undefined;
+  readonly store: Pick<EventStore, "listEventsSince" | "listEvents"> &
+    Pick<RunStore, "listInvocations" | "getInvocation" | "invocationLogs"> &
+    Pick<WorkflowStore, "listRuns" | "getRun">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly retention: Retention;
+  /** Sources and workflows, without the triggers of workflows. */
+  readonly scopes: () => readonly DeployedId[];
+}
+
+export interface Searched {
+  readonly text: string;
+  readonly kind?: SearchKind;
+  readonly scope?: DeployedId;
+  readonly failedOnly?: boolean;
+  readonly since?: number;
+  readonly until?: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+interface WaitingRun {
+  readonly scope: DeployedId;
+  readonly id: InvocationId | RunId;
+}
+
+/** Puts events and runs into an index a moment after they are stored, and finds them by words, places and time. */
+export class Search implements Meter {
+  readonly #ports: SearchPorts;
+  readonly #active = new Set<DeployedId>();
+  #runs: WaitingRun[] = [];
+  /** Runs may be missing. */
+  #isIncomplete = true;
+  #prunedAt = 0;
+
+  constructor(ports: SearchPorts) {
+    this.#ports = ports;
+  }
+
+  ran({ scope, id, trigger, events }: Parameters<Meter["ran"]>[0]): void {
+    if (this.#ports.index === undefined) return;
+    if (events > 0) this.#active.add(scope);
+    if (trigger !== "step") this.#wait({ scope, id });
+  }
+
+  workflowRan({ scope, id }: Parameters<Meter["workflowRan"]>[0]): void {
+    if (this.#ports.index !== undefined) this.#wait({ scope, id });
+  }
+
+  attempted(): void {}
+
+  #wait(run: WaitingRun): void {
+    if (this.#runs.length < MOST_WAITING) this.#runs.push(run);
+    else this.#isIncomplete = true;
+  }
+
+  async keep(): Promise<void> {
+    const { clock, signal, log, index } = this.#ports;
+    if (index === undefined) return;
+    while (!signal.aborted) {
+      await this.catchUp().catch((error: unknown) => {
+        this.#isIncomplete = true;
+        if (!signal.aborted) log.warn("events and runs could not be put into the search index", { reason: messageOf(error) });
+      });
+      await clock.sleepUntil(clock.now() + LOOK_EVERY_MS, signal);
+    }
+    index.close();
+  }
+
+  /** Puts everything that is stored into the index. */
+  async catchUp(): Promise<void> {
+    const { index, scopes, clock } = this.#ports;
+    if (index === undefined) return;
+    const all = scopes();
+    const known = new Set<string>(all);
+    if (this.#isIncomplete) {
+      this.#isIncomplete = false;
+      for (const scope of all) {
+        this.#active.add(scope);
+        await this.#findRuns(index, scope);
+      }
+    }
+    while (this.#runs.length > 0) {
+      const some = this.#runs.splice(0, TOGETHER).filter(({ scope }) => known.has(scope));
+      const documents = await Promise.all(some.map((run) => this.#documentOfRun(run)));
+      index.add(documents.filter((one) => one !== undefined));
+      await this.#pause();
+    }
+    const active = [...this.#active];
+    this.#active.clear();
+    for (const scope of active) {
+      if (known.has(scope)) await this.#addEvents(index, scope);
+    }
+    if (clock.now() >= this.#prunedAt + PRUNE_EVERY_MS) await this.#prune(index, known);
+  }
+
+  async #addEvents(index: SearchIndex, scope: DeployedId): Promise<void> {
+    const { store, signal } = this.#ports;
+    while (!signal.aborted) {
+      const events = await store.listEventsSince(scope, index.newestEvent(scope), TOGETHER);
+      const last = events.at(-1);
+      if (last === undefined) return;
+      const documents = events.map(({ id, storedAt, channel, summary = "", dedupeId = "", payload }): SearchDocument => {
+        const text = `${id} ${channel} ${dedupeId} ${summary} ${payload}`.slice(0, MOST_TEXT);
+        return { kind: "event", scope, ref: id, at: storedAt, text, hasFailed: false };
+      });
+      index.add(documents, { scope, seq: last.seq });
+      await this.#pause();
+    }
+  }
+
+  /** Those that are stored and not in the index, newest first. */
+  async #findRuns(index: SearchIndex, scope: DeployedId): Promise<void> {
+    const { store, signal } = this.#ports;
+    let before: string | undefined;
+    while (!signal.aborted && this.#runs.length < MOST_WAITING) {
+      const ids: (InvocationId | RunId)[] = isWorkflowId(scope)
+        ? (await store.listRuns(scope, { limit: 100, ...(isRunId(before) ? { before } : {}) })).map(({ id }) => id)
+        : (await store.listInvocations(scope, { limit: 100, ...(isInvocationId(before) ? { before } : {}) })).map(({ id }) => id);
+      const missing = ids.filter((id) => !index.has({ kind: "run", scope, ref: id }));
+      this.#runs.push(...missing.map((id) => ({ scope, id })));
+      if (missing.length === 0) return;
+      before = ids.at(-1);
+    }
+  }
+
+  async #documentOfRun({ scope, id }: WaitingRun): Promise<SearchDocument | undefined> {
+    const { store } = this.#ports;
+    if (isRunId(id)) {
+      const run = await store.getRun(id);
+      if (run === undefined || run.endedAt === undefined) return undefined;
+      const text = `${id} ${run.failure === undefined ? "" : `${run.failure.namespace}: ${run.failure.message}`} ${JSON.stringify(run.trigger.event)}`;
+      return { kind: "run", scope, ref: id, at: run.startedAt, text: text.slice(0, MOST_TEXT), hasFailed: run.state === "failed" };
+    }
+    const invocation = await store.getInvocation(id);
+    if (invocation === undefined) return undefined;
+    const [event, lines] = [await eventFor(invocation.trigger, () => undefined), await store.invocationLogs(id)];
+    const outcome = isFailed(invocation.outcome) ? describeOutcome(invocation.outcome) : "";
+    const text = `${id} ${outcome} ${JSON.stringify(event ?? null)} ${lines.map((line) => line.text).join(" ")}`;
+    return { kind: "run", scope, ref: id, at: invocation.startedAt, text: text.slice(0, MOST_TEXT), hasFailed: isFailed(invocation.outcome) };
+  }
+
+  async #prune(index: SearchIndex, known: ReadonlySet<string>): Promise<void> {
+    const { clock, retention, signal } = this.#ports;
+    this.#prunedAt = clock.now();
+    index.keepOnly(known);
+    while (!signal.aborted && index.prune(clock.now() - retention.maxAgeMs) > 0) await this.#pause();
+  }
+
+  #pause(): Promise<void> {
+    const { clock, signal } = this.#ports;
+    return clock.sleepUntil(clock.now() + PAUSE_MS, signal);
+  }
+
+  /** Newest first. Throws PD_BAD_INPUT when search is off. */
+  async find({ text, limit, offset, ...filter }: Searched): Promise<readonly SearchHit[]> {
+    const { index } = this.#ports;
+    if (index === undefined)
+      throw new PdError("PD_BAD_INPUT", "Cannot search: this server has no search index", { fix: "Start the server with --search, or set PD_SEARCH=true" });
+    const wanted = readSearch(text);
+    const match = matchOf(wanted);
+    const query = { ...filter, ...(match === undefined ? {} : { match }) };
+    const found: SearchHit[] = [];
+    let left = offset;
+    for (let at = 0; at < MOST_LOOKED_AT && found.length < limit; at += limit) {
+      const hits = index.find({ ...query, limit, offset: at });
+      for (const hit of hits) {
+        if (!(await this.#isThere(hit, wanted.paths)) || left-- > 0) continue;
+        if (found.length < limit) found.push(hit);
+      }
+      if (hits.length < limit) break;
+    }
+    return found;
+  }
+
+  /** It is still stored, and its places hold. */
+  async #isThere({ kind, scope, ref }: SearchHit, paths: ReturnType<typeof readSearch>["paths"]): Promise<boolean> {
+    const event = kind === "event" ? await this.#payloadOf(scope, ref) : await this.#eventOfRun(ref);
+    return event !== undefined && holds(event, paths);
+  }
+
+  async #payloadOf(scope: DeployedId, id: string): Promise<JsonValue | undefined> {
+    const seq = Number(id.split("-")[1]);
+    const [event] = await this.#ports.store.listEvents(scope, { limit: 1, beforeSeq: seq + 1, afterSeq: seq - 1 });
+    return event?.id === id ? (parseJson(event.payload) ?? event.payload) : undefined;
+  }
+
+  async #eventOfRun(id: string): Promise<JsonValue | undefined> {
+    const { store } = this.#ports;
+    if (isRunId(id)) return (await store.getRun(id))?.trigger.event;
+    const invocation = isInvocationId(id) ? await store.getInvocation(id) : undefined;
+    return invocation === undefined ? undefined : (parseJson(JSON.stringify((await eventFor(invocation.trigger, () => undefined)) ?? null)) ?? null);
+  }
+}

@@ -1,0 +1,49 @@
+import type { DeployedId } from "../domain/ids.ts";
+
+export type SearchKind = "event" | "run";
+
+export interface SearchDocument {
+  readonly kind: SearchKind;
+  readonly scope: DeployedId;
+  /** Id of the event, or of the run. */
+  readonly ref: string;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly text: string;
+  readonly hasFailed: boolean;
+}
+
+export interface SearchQuery {
+  /** In the syntax of the index. Omitted for everything. */
+  readonly match?: string;
+  readonly kind?: SearchKind;
+  readonly scope?: DeployedId;
+  readonly failedOnly?: boolean;
+  /** Inclusive, epoch ms. */
+  readonly since?: number;
+  readonly until?: number;
+  readonly limit: number;
+  /** Hits to leave out, from the newest. */
+  readonly offset: number;
+}
+
+export interface SearchHit extends Omit<SearchDocument, "text"> {
+  /** The part of the text with the words. */
+  readonly snippet: string;
+}
+
+/** Words of events and runs. It can be deleted, and is filled again. Calls are synchronous and short. */
+export interface SearchIndex {
+  /** Replaces documents of the same kind, scope and id. `seq` is the newest event of the scope that is in it. */
+  add(documents: readonly SearchDocument[], progress?: { readonly scope: DeployedId; readonly seq: number }): void;
+  has(document: Pick<SearchDocument, "kind" | "scope" | "ref">): boolean;
+  /** 0 before the first event. */
+  newestEvent(scope: DeployedId): number;
+  /** Newest first. */
+  find(query: SearchQuery): readonly SearchHit[];
+  /** Removes some of the documents from before, and of those beyond the limit. Returns the number. 0 means done. */
+  prune(before: number): number;
+  /** Of deleted sources. */
+  keepOnly(scopes: ReadonlySet<string>): void;
+  close(): void;
+}

@@ -1,0 +1,158 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { outcomeWord } from "../../domain/run/invocation.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { useQuery } from "../browser/address.ts";
+import { useTitle } from "../browser/title.ts";
+import { SearchField, Select } from "../parts/fields.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { Ago } from "../parts/text/time.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { plural } from "../text-of.ts";
+import { useLoaded } from "../use-loaded.ts";
+
+const PAGE = 50;
+const HOUR_MS = 3_600_000;
+const TIMES: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
+  "1h": { label: "Last hour", ms: HOUR_MS },
+  "24h": { label: "Last 24 hours", ms: 24 * HOUR_MS },
+  "7d": { label: "Last 7 days", ms: 7 * 24 * HOUR_MS },
+};
+
+type Hit = Awaited<ReturnType<ReturnType<typeof useClient>["search"]["find"]>>[number];
+
+/** Events and runs, by words of their data and logs. */
+export function SearchPage() {
+  useTitle("Search");
+  const client = useClient();
+  const [query, setQuery] = useQuery("q");
+  const [what, setWhat] = useQuery("what");
+  const [time, setTime] = useQuery("time");
+  const [shown, setShown] = useState(PAGE);
+  const ask = () =>
+    client.search.find({
+      q: query,
+      limit: Math.min(100, shown),
+      failed: what === "failed",
+      ...(what === "event" || what === "run" ? { kind: what } : {}),
+      ...(TIMES[time] === undefined ? {} : { since_ms: Date.now() - TIMES[time].ms }),
+    });
+  const { value: hits, error, reload } = useLoaded(`search ${query} ${what} ${time} ${shown}`, ask);
+  return (
+    <div class="content">
+      <h1>Search</h1>
+      <div class="row wrap">
+        <SearchField label="Search events and runs" placeholder="Words, or body.order.id=7" width={420} value={query} onInput={setQuery} />
+        <Select label="What" choices={{ "": "Events and runs", event: "Events", run: "Runs", failed: "Failed runs" }} value={what} onChange={setWhat} />
+        <Select
+          label="Time"
+          choices={{ "": "Any time", ...Object.fromEntries(Object.entries(TIMES).map(([name, { label }]) => [name, label])) }}
+          value={time}
+          onChange={setTime}
+        />
+      </div>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {hits === undefined && error === undefined && <Waiting />}
+      {hits?.length === 0 && (
+        <Empty title="Nothing was found">
+          <p>All words must be found, also as the beginning of a longer one. New events and runs can be found a second later.</p>
+        </Empty>
+      )}
+      {hits !== undefined && hits.length > 0 && <Hits key={`${query} ${what} ${time}`} hits={hits} />}
+      {hits?.length === shown && shown < 100 && (
+        <div>
+          <button type="button" class="button" onClick={() => setShown(100)}>
+            More
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+type Told = Readonly<Record<string, string>>;
+
+function Hits({ hits }: { hits: readonly Hit[] }) {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [dry, setDry] = useState<Told>({});
+  const [again, setAgain] = useState<Told>({});
+  const [isUnderWay, setUnderWay] = useState(false);
+  const runs = hits.filter(({ kind }) => kind === "run");
+  const picked = runs.filter(({ id }) => chosen.has(id));
+  const pick = (id: string): void => setChosen((before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id]));
+  /** One after the other. An error is the answer of its run. */
+  const forEach = async (work: (hit: Hit) => Promise<string>, tell: (told: (before: Told) => Told) => void): Promise<void> => {
+    setUnderWay(true);
+    for (const hit of picked) {
+      const told = await work(hit).catch((error: unknown) => `failed: ${messageOf(error)}`);
+      tell((before) => ({ ...before, [hit.id]: told }));
+    }
+    setUnderWay(false);
+  };
+  const rehearse = ({ id }: Hit): Promise<string> =>
+    id.startsWith("run_")
+      ? Promise.resolve("a workflow: Retry failed runs on its page makes a dry run")
+      : client.invocations.rehearse(id).then(({ after }) => `would be ${outcomeWord(after.outcome)}`);
+  const replay = ({ id }: Hit): Promise<string> =>
+    id.startsWith("run_")
+      ? client.workflows.rerun(id).then(() => "started again")
+      : client.invocations.replay(id).then(({ outcome }) => `ran again: ${outcomeWord(outcome)}`);
+  return (
+    <>
+      {mayChange && runs.length > 0 && (
+        <div class="row wrap">
+          <label class="row">
+            <input
+              type="checkbox"
+              checked={picked.length === runs.length}
+              onChange={({ currentTarget }) => setChosen(new Set(currentTarget.checked ? runs.map(({ id }) => id) : []))}
+            />
+            All {plural(runs.length, "run")}
+          </label>
+          <span class="grow" />
+          <button type="button" class="button" disabled={picked.length === 0 || isUnderWay} onClick={() => void forEach(rehearse, setDry)}>
+            Dry run of {picked.length}
+          </button>
+          <button
+            type="button"
+            class="button filled"
+            title="After a dry run of them"
+            disabled={picked.length === 0 || isUnderWay || picked.some(({ id }) => dry[id] === undefined)}
+            onClick={() => void forEach(replay, setAgain)}
+          >
+            Run {picked.length} again
+          </button>
+        </div>
+      )}
+      <ul class="panel" aria-label="Results">
+        {hits.map((hit) => (
+          <li key={`${hit.kind} ${hit.source_id} ${hit.id}`} class="row wrap hit">
+            {mayChange && hit.kind === "run" && (
+              <input type="checkbox" aria-label={`Choose ${hit.id}`} checked={chosen.has(hit.id)} onChange={() => pick(hit.id)} />
+            )}
+            <StateMark tone={hit.failed ? "bad" : "plain"}>{hit.failed ? "failed run" : hit.kind}</StateMark>
+            <Link href={pathOf(hit)} class="stack tight grow" style={{ minWidth: "0" }}>
+              <strong class="cut">{hit.source_name ?? hit.source_id}</strong>
+              <span class="muted cut">{hit.snippet}</span>
+            </Link>
+            {dry[hit.id] !== undefined && again[hit.id] === undefined && <span class="muted">{dry[hit.id]}</span>}
+            {again[hit.id] !== undefined && <strong>{again[hit.id]}</strong>}
+            <span class="muted">
+              <Ago at={hit.at_ms} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function pathOf({ kind, id, source_id: source }: Hit): string {
+  const page = source.startsWith("p_") ? `/workflows/${source}` : `/sources/${source}`;
+  if (kind === "run") return `${page}/runs?run=${id}`;
+  return source.startsWith("p_") ? `${page}/runs` : `${page}/events?event=${id}`;
+}

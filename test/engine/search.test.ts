@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openSearchIndex } from "../../src/store/search/fts-index.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { TestServer } from "../support/runtime.ts";
+import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
+
+const CODE = `export default { name: "Orders", version: "1", props: { http: "$.interface.http" }, run(event) {
+  console.log("looked at", event.body?.order?.sku);
+  if (event.body?.fails) throw new Error("no customer");
+  this.$emit(event.body, { summary: "An order" });
+} };`;
+
+async function post(endpoint: unknown, body: object): Promise<void> {
+  await fetch(String(endpoint), { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+}
+
+describe("search", () => {
+  it("finds events, runs, logs and workflows by words, places, failure and source, newest first, and goes on after a restart", async () => {
+    const server = await TestServer.start({ search: "true" });
+    const source = await server.deploy(CODE);
+    const endpoint = source.record["endpoint_url"];
+    await post(endpoint, { order: { id: 7, sku: "kettle-01" } });
+    await post(endpoint, { order: { id: 8, sku: "teapot-02" } });
+    await post(endpoint, { order: { id: 9, sku: "teapot-03" }, fails: true });
+    const workflow = await deployWorkflow(server, workflowOf({ one: codeStep("throw new Error('out of stock');") }, { head: "settings: { retries: 0 }\n" }));
+    await workflow.run({ body: { city: "Reykjavik" } });
+    const find = async (q: string, more: object = {}, { client } = server) =>
+      (await client.search.find({ q, ...more })).map(({ kind, failed }) => `${failed ? "failed " : ""}${kind}`);
+    await expect.poll(() => find("teapot")).toEqual(["failed run", "event", "run"]);
+    await expect.poll(() => find("reykjavik", { failed: true })).toEqual(["failed run"]);
+    expect(await find("looked kettle")).toEqual(["run"]);
+    expect(await find("order.id=7", { kind: "event" })).toEqual(["event"]);
+    expect(await find("body.order.id=8")).toEqual(["run"]);
+    expect(await find("order.id=70")).toEqual([]);
+    expect(await find("customer", { source_id: source.id })).toEqual(["failed run"]);
+    expect(await find("customer", { source_id: workflow.id })).toEqual([]);
+    expect(await find("", { failed: true })).toEqual(["failed run", "failed run"]);
+    expect(await find("teapot", { until_ms: 1 })).toEqual([]);
+    const [first, second] = [await server.client.search.find({ q: "teapot", limit: 1 }), await server.client.search.find({ q: "teapot", limit: 1, offset: 1 })];
+    expect(first[0]?.id).not.toBe(second[0]?.id);
+    await server.stop();
+    const again = await TestServer.start({ home: server.home, search: "true" });
+    await post((await again.client.sources.get(source.id)).endpoint_url, { order: { id: 10, sku: "teapot-04" } });
+    await expect.poll(() => find("teapot", { kind: "event" }, again)).toEqual(["event", "event"]);
+    await again.client.sources.delete(source.id, {});
+    await expect.poll(() => find("teapot", {}, again)).toEqual([]);
+  });
+
+  it("finds what came while it was off, and says how it is switched on", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(CODE);
+    await post(source.record["endpoint_url"], { order: { id: 1, sku: "lamp" } });
+    await expect.poll(async () => (await source.events()).length).toBe(1);
+    await expect(server.client.search.find({ q: "lamp" })).rejects.toMatchObject({ code: "PD_BAD_INPUT", fix: expect.stringContaining("--search") });
+    await server.stop();
+    const again = await TestServer.start({ home: server.home, search: "true" });
+    await expect.poll(async () => (await again.client.search.find({ q: "lamp" })).length).toBe(2);
+  });
+
+  it("does not find deleted events", async () => {
+    const server = await TestServer.start({ search: "true" });
+    const source = await server.deploy(CODE);
+    await post(source.record["endpoint_url"], { order: { id: 1, sku: "mirror" } });
+    await expect.poll(async () => (await server.client.search.find({ q: "mirror", kind: "event" })).length).toBe(1);
+    await server.client.events.delete(source.id, {});
+    expect(await server.client.search.find({ q: "mirror", kind: "event" })).toEqual([]);
+  });
+});
+
+describe("the search index", () => {
+  const document = (ref: string, at: number, text: string) => ({ kind: "run", scope: "dc_a", ref, at, text, hasFailed: false }) as const;
+
+  it("replaces a document, prunes by age, forgets a source, and stays when it is opened again", async () => {
+    const path = join(await temporaryFolder(), "search.db");
+    const index = openSearchIndex(path);
+    index.add([document("r1", 1, "an apple"), document("r2", 2, "a pear")], { scope: "dc_a", seq: 5 });
+    index.add([document("r1", 3, "a plum")]);
+    const refs = (match: string): string[] => index.find({ match, limit: 10, offset: 0 }).map(({ ref }) => ref);
+    expect([refs('"apple"*'), refs('"pl"*'), index.newestEvent("dc_a"), index.has(document("r2", 0, ""))]).toEqual([[], ["r1"], 5, true]);
+    expect([index.prune(3), index.prune(3), refs('"pear"*')]).toEqual([1, 0, []]);
+    index.close();
+    const again = openSearchIndex(path);
+    expect(again.find({ limit: 10, offset: 0 }).map(({ snippet }) => snippet)).toEqual(["a plum"]);
+    again.keepOnly(new Set());
+    expect([again.find({ limit: 10, offset: 0 }), again.newestEvent("dc_a")]).toEqual([[], 0]);
+    again.close();
+  });
+});
