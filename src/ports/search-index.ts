@@ -39,6 +39,11 @@ export interface SearchIndex {
   has(document: Pick<SearchDocument, "kind" | "scope" | "ref">): boolean;
   /** 0 before the first event. */
   newestEvent(scope: DeployedId): number;
+  /** All runs of the scope that were stored before are in it. */
+  isComplete(scope: DeployedId): boolean;
+  setComplete(scope: DeployedId): void;
+  /** Some runs were left out, of any scope. */
+  setIncomplete(): void;
   /** Newest first. */
   find(query: SearchQuery): readonly SearchHit[];
   /** Removes some of the documents from before, and of those beyond the limit. Returns the number. 0 means done. */

@@ -32,7 +32,7 @@ const STEP = `export default defineComponent({ props: { demo: { type: "app", app
 } });`;
 
 it("no secret is in any file, answer or output of a session", async () => {
-  const home = await PdHome.inProcess({ PD_OAUTH_CLIENT_SECRET: "hush-client" });
+  const home = await PdHome.inProcess({ PD_OAUTH_CLIENT_SECRET: "hush-client", PD_SEARCH: "true" });
   const seen: string[] = [];
   const pd = async (...words: string[]) => {
     const { stdout, stderr } = await home.pd(...words);

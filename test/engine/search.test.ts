@@ -58,6 +58,19 @@ describe("search", () => {
     await expect.poll(async () => (await again.client.search.find({ q: "lamp" })).length).toBe(2);
   });
 
+  it("finds all runs of a source that was busy before it was switched on", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(CODE);
+    const count = 230;
+    for (let from = 0; from < count; from += 46)
+      await Promise.all(Array.from({ length: 46 }, (_none, index) => post(source.record["endpoint_url"], { order: { sku: `chair-${from + index}` } })));
+    await expect.poll(async () => (await source.events()).length).toBe(count);
+    await server.stop();
+    const again = await TestServer.start({ home: server.home, search: "true" });
+    const found = async (offset: number): Promise<number> => (await again.client.search.find({ q: "chair", kind: "run", limit: 100, offset })).length;
+    await expect.poll(async () => (await found(0)) + (await found(100)) + (await found(200)), { timeout: 20_000 }).toBe(count);
+  });
+
   it("does not find deleted events", async () => {
     const server = await TestServer.start({ search: "true" });
     const source = await server.deploy(CODE);
@@ -78,6 +91,10 @@ describe("the search index", () => {
     index.add([document("r1", 3, "a plum")]);
     const refs = (match: string): string[] => index.find({ match, limit: 10, offset: 0 }).map(({ ref }) => ref);
     expect([refs('"apple"*'), refs('"pl"*'), index.newestEvent("dc_a"), index.has(document("r2", 0, ""))]).toEqual([[], ["r1"], 5, true]);
+    index.setComplete("dc_a");
+    expect([index.isComplete("dc_a"), index.isComplete("dc_b"), index.newestEvent("dc_a")]).toEqual([true, false, 5]);
+    index.setIncomplete();
+    expect(index.isComplete("dc_a")).toBe(false);
     expect([index.prune(3), index.prune(3), refs('"pear"*')]).toEqual([1, 0, []]);
     index.close();
     const again = openSearchIndex(path);

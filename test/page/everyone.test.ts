@@ -16,7 +16,7 @@ async function faultsOf(page: Page): Promise<string[]> {
 }
 
 async function fullServer() {
-  const server = await TestServer.inMemory();
+  const server = await TestServer.inMemory({ search: "true" });
   const source = await server.client.sources.deploy({
     component_code: ORDERS.replace(
       'db: "$.service.db"',
@@ -46,6 +46,7 @@ async function fullServer() {
     actions: "/actions",
     schedule: "/schedule",
     status: "/status",
+    search: "/search?q=order",
   };
   return { server, paths: { ...paths, ...(await workflowPaths(server)) } };
 }

@@ -59,7 +59,7 @@ export class Search implements Meter {
   readonly #ports: SearchPorts;
   readonly #active = new Set<DeployedId>();
   #runs: WaitingRun[] = [];
-  /** Runs may be missing. */
+  /** Runs may be missing, as those of an earlier server at the start. */
   #isIncomplete = true;
   #prunedAt = 0;
 
@@ -81,7 +81,12 @@ export class Search implements Meter {
 
   #wait(run: WaitingRun): void {
     if (this.#runs.length < MOST_WAITING) this.#runs.push(run);
-    else this.#isIncomplete = true;
+    else this.#miss();
+  }
+
+  #miss(): void {
+    this.#isIncomplete = true;
+    this.#ports.index?.setIncomplete();
   }
 
   async keep(): Promise<void> {
@@ -89,8 +94,9 @@ export class Search implements Meter {
     if (index === undefined) return;
     while (!signal.aborted) {
       await this.catchUp().catch((error: unknown) => {
-        this.#isIncomplete = true;
-        if (!signal.aborted) log.warn("events and runs could not be put into the search index", { reason: messageOf(error) });
+        if (signal.aborted) return;
+        this.#miss();
+        log.warn("events and runs could not be put into the search index", { reason: messageOf(error) });
       });
       await clock.sleepUntil(clock.now() + LOOK_EVERY_MS, signal);
     }
@@ -107,14 +113,15 @@ export class Search implements Meter {
       this.#isIncomplete = false;
       for (const scope of all) {
         this.#active.add(scope);
-        await this.#findRuns(index, scope);
+        await this.#addMissingRuns(index, scope);
       }
     }
     while (this.#runs.length > 0) {
-      const some = this.#runs.splice(0, TOGETHER).filter(({ scope }) => known.has(scope));
-      const documents = await Promise.all(some.map((run) => this.#documentOfRun(run)));
-      index.add(documents.filter((one) => one !== undefined));
-      await this.#pause();
+      const some = this.#runs.splice(0, TOGETHER);
+      await this.#addRuns(
+        index,
+        some.filter(({ scope }) => known.has(scope)),
+      );
     }
     const active = [...this.#active];
     this.#active.clear();
@@ -122,6 +129,12 @@ export class Search implements Meter {
       if (known.has(scope)) await this.#addEvents(index, scope);
     }
     if (clock.now() >= this.#prunedAt + PRUNE_EVERY_MS) await this.#prune(index, known);
+  }
+
+  async #addRuns(index: SearchIndex, runs: readonly WaitingRun[]): Promise<void> {
+    const documents = await Promise.all(runs.map((run) => this.#documentOfRun(run)));
+    index.add(documents.filter((one) => one !== undefined));
+    await this.#pause();
   }
 
   async #addEvents(index: SearchIndex, scope: DeployedId): Promise<void> {
@@ -139,18 +152,26 @@ export class Search implements Meter {
     }
   }
 
-  /** Those that are stored and not in the index, newest first. */
-  async #findRuns(index: SearchIndex, scope: DeployedId): Promise<void> {
+  /** Adds those that are stored and not in the index, newest first. */
+  async #addMissingRuns(index: SearchIndex, scope: DeployedId): Promise<void> {
     const { store, signal } = this.#ports;
+    const isComplete = index.isComplete(scope);
     let before: string | undefined;
-    while (!signal.aborted && this.#runs.length < MOST_WAITING) {
-      const ids: (InvocationId | RunId)[] = isWorkflowId(scope)
-        ? (await store.listRuns(scope, { limit: 100, ...(isRunId(before) ? { before } : {}) })).map(({ id }) => id)
-        : (await store.listInvocations(scope, { limit: 100, ...(isInvocationId(before) ? { before } : {}) })).map(({ id }) => id);
-      const missing = ids.filter((id) => !index.has({ kind: "run", scope, ref: id }));
-      this.#runs.push(...missing.map((id) => ({ scope, id })));
-      if (missing.length === 0) return;
-      before = ids.at(-1);
+    while (!signal.aborted) {
+      const page: readonly { readonly id: InvocationId | RunId }[] = isWorkflowId(scope)
+        ? await store.listRuns(scope, { limit: 100, ...(isRunId(before) ? { before } : {}) })
+        : await store.listInvocations(scope, { limit: 100, ...(isInvocationId(before) ? { before } : {}) });
+      const missing = page.filter(({ id }) => !index.has({ kind: "run", scope, ref: id }));
+      for (let from = 0; from < missing.length; from += TOGETHER)
+        await this.#addRuns(
+          index,
+          missing.slice(from, from + TOGETHER).map(({ id }) => ({ scope, id })),
+        );
+      const oldest = page.at(-1);
+      if (oldest === undefined) return index.setComplete(scope);
+      // Runs leave the queue in their order, so the older ones are there too.
+      if (missing.length === 0 && isComplete) return;
+      before = oldest.id;
     }
   }
 

@@ -15,7 +15,7 @@ create table if not exists documents (
   unique (kind, scope, ref)
 );
 create index if not exists documents_at on documents (at);
-create table if not exists progress (scope text primary key, seq integer not null);
+create table if not exists progress (scope text primary key, seq integer not null default 0, complete integer not null default 0);
 create virtual table if not exists words using fts5 (body, tokenize = "unicode61 remove_diacritics 2");
 `;
 /** Documents that are removed together. */
@@ -33,6 +33,9 @@ export function openSearchIndex(path: string): SearchIndex {
   const insert = db.prepare("insert into documents (kind, scope, ref, at, failed) values (?, ?, ?, ?, ?)");
   const insertWords = db.prepare("insert into words (rowid, body) values (?, ?)");
   const progress = db.prepare("insert into progress (scope, seq) values (?, ?) on conflict (scope) do update set seq = max(seq, excluded.seq)");
+  const complete = db.prepare("select complete from progress where scope = ?");
+  const setComplete = db.prepare("insert into progress (scope, complete) values (?, 1) on conflict (scope) do update set complete = 1");
+  const setIncomplete = db.prepare("update progress set complete = 0");
   const newest = db.prepare("select seq from progress where scope = ?");
   const matching = db.prepare(`select d.*, snippet(words, 0, '', '', '…', 24) as snippet from words join documents d on d.id = words.rowid
     where words match ? and ${FILTER} order by d.at desc, d.id desc limit ? offset ?`);
@@ -52,6 +55,9 @@ export function openSearchIndex(path: string): SearchIndex {
       });
     },
     has: ({ kind, scope, ref }) => known.get(kind, scope, ref) !== undefined,
+    isComplete: (scope) => isTrue(row(complete.get(scope))?.["complete"]),
+    setComplete: (scope) => void setComplete.run(scope),
+    setIncomplete: () => void setIncomplete.run(),
     newestEvent: (scope) => Number(row(newest.get(scope))?.["seq"] ?? 0),
     find({ match, kind = null, scope = null, failedOnly = false, since = 0, until = Number.MAX_SAFE_INTEGER, limit, offset }) {
       const filter = [kind, kind, scope, scope, failedOnly ? 1 : 0, since, until] as const;
