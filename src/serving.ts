@@ -258,6 +258,8 @@ async function startPlugs(settings: Settings, parts: PlugParts) {
   const userAgent = `headwater/${version}`;
   const sender = lateSender({ clock: systemClock, allowsPrivate, userAgent, ownPorts });
   const registry = await FileRegistry.open({ folder: join(home, "registries"), npm, clock: systemClock, log, signal: stop.signal });
+  const searchIndex = settings.search ? openSearchIndex(join(home, "search.db")) : undefined;
+  undo.push(() => searchIndex?.close());
   const feed = new EventFeed(store);
   return {
     store,
@@ -268,7 +270,7 @@ async function startPlugs(settings: Settings, parts: PlugParts) {
     runner: languages.runner,
     shareInstalled: () => packages.shareInstalled(),
     registry,
-    searchIndex: settings.search ? openSearchIndex(join(home, "search.db")) : undefined,
+    searchIndex,
     freeDisk: () => diskSpace(home),
     sender,
     bundler: languages.bundler,

@@ -41,14 +41,17 @@ export interface SearchIndex {
   newestEvent(scope: DeployedId): number;
   /** All runs of the scope that were stored before are in it. */
   isComplete(scope: DeployedId): boolean;
-  setComplete(scope: DeployedId): void;
+  setComplete(scope: DeployedId, isComplete: boolean): void;
   /** Some runs were left out, of any scope. */
   setIncomplete(): void;
   /** Newest first. */
   find(query: SearchQuery): readonly SearchHit[];
   /** Removes some of the documents from before, and of those beyond the limit. Returns the number. 0 means done. */
   prune(before: number): number;
-  /** Of deleted sources. */
-  keepOnly(scopes: ReadonlySet<string>): void;
+  /** Including those that are not deployed any more. */
+  scopes(): readonly string[];
+  /** Removes some documents of a scope, and what is known of it. Returns the number. 0 means done. */
+  forget(scope: string): number;
+  drop(document: Pick<SearchDocument, "kind" | "scope" | "ref">): void;
   close(): void;
 }

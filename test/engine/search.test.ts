@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSearchIndex } from "../../src/store/search/fts-index.ts";
@@ -33,6 +34,7 @@ describe("search", () => {
     expect(await find("order.id=7", { kind: "event" })).toEqual(["event"]);
     expect(await find("body.order.id=8")).toEqual(["run"]);
     expect(await find("order.id=70")).toEqual([]);
+    expect(await find("🔥")).toEqual([]);
     expect(await find("customer", { source_id: source.id })).toEqual(["failed run"]);
     expect(await find("customer", { source_id: workflow.id })).toEqual([]);
     expect(await find("", { failed: true })).toEqual(["failed run", "failed run"]);
@@ -91,7 +93,7 @@ describe("the search index", () => {
     index.add([document("r1", 3, "a plum")]);
     const refs = (match: string): string[] => index.find({ match, limit: 10, offset: 0 }).map(({ ref }) => ref);
     expect([refs('"apple"*'), refs('"pl"*'), index.newestEvent("dc_a"), index.has(document("r2", 0, ""))]).toEqual([[], ["r1"], 5, true]);
-    index.setComplete("dc_a");
+    index.setComplete("dc_a", true);
     expect([index.isComplete("dc_a"), index.isComplete("dc_b"), index.newestEvent("dc_a")]).toEqual([true, false, 5]);
     index.setIncomplete();
     expect(index.isComplete("dc_a")).toBe(false);
@@ -99,8 +101,18 @@ describe("the search index", () => {
     index.close();
     const again = openSearchIndex(path);
     expect(again.find({ limit: 10, offset: 0 }).map(({ snippet }) => snippet)).toEqual(["a plum"]);
-    again.keepOnly(new Set());
+    expect([again.scopes(), again.forget("dc_a"), again.forget("dc_a")]).toEqual([["dc_a"], 1, 0]);
     expect([again.find({ limit: 10, offset: 0 }), again.newestEvent("dc_a")]).toEqual([[], 0]);
     again.close();
+    again.close();
+  });
+
+  it("is replaced when its file cannot be used", async () => {
+    const path = join(await temporaryFolder(), "search.db");
+    await writeFile(path, "this is no database".repeat(500));
+    const index = openSearchIndex(path);
+    index.add([document("r1", 1, "an apple")]);
+    expect(index.find({ match: '"apple"*', limit: 1, offset: 0 })).toHaveLength(1);
+    index.close();
   });
 });

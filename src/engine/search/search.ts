@@ -24,10 +24,11 @@ const MOST_TEXT = 20_000;
 const MOST_WAITING = 10_000;
 /** Hits that are looked at for one page, when places must hold. */
 const MOST_LOOKED_AT = 2000;
+const LOOKED_AT_TOGETHER = 200;
 
 interface SearchPorts {
   readonly index: SearchIndex | undefined;
-  readonly store: Pick<EventStore, "listEventsSince" | "listEvents"> &
+  readonly store: Pick<EventStore, "listEventsSince" | "listEvents" | "lastSeq"> &
     Pick<RunStore, "listInvocations" | "getInvocation" | "invocationLogs"> &
     Pick<WorkflowStore, "listRuns" | "getRun">;
   readonly clock: Clock;
@@ -86,7 +87,12 @@ export class Search implements Meter {
 
   #miss(): void {
     this.#isIncomplete = true;
-    this.#ports.index?.setIncomplete();
+    try {
+      this.#ports.index?.setIncomplete();
+    } catch (error) {
+      // Such as a full disk. A start before the next success may leave runs out.
+      this.#ports.log.warn("the search index cannot be written", { reason: messageOf(error) });
+    }
   }
 
   async keep(): Promise<void> {
@@ -107,28 +113,30 @@ export class Search implements Meter {
   async catchUp(): Promise<void> {
     const { index, scopes, clock } = this.#ports;
     if (index === undefined) return;
-    const all = scopes();
-    const known = new Set<string>(all);
     if (this.#isIncomplete) {
       this.#isIncomplete = false;
-      for (const scope of all) {
+      for (const scope of scopes()) {
         this.#active.add(scope);
         await this.#addMissingRuns(index, scope);
       }
     }
     while (this.#runs.length > 0) {
       const some = this.#runs.splice(0, TOGETHER);
-      await this.#addRuns(
-        index,
-        some.filter(({ scope }) => known.has(scope)),
-      );
+      // Sources may have been deployed meanwhile.
+      const known = this.#known();
+      const kept = some.filter(({ scope }) => known.has(scope));
+      await this.#addRuns(index, kept);
     }
     const active = [...this.#active];
     this.#active.clear();
     for (const scope of active) {
-      if (known.has(scope)) await this.#addEvents(index, scope);
+      if (this.#known().has(scope)) await this.#addEvents(index, scope);
     }
-    if (clock.now() >= this.#prunedAt + PRUNE_EVERY_MS) await this.#prune(index, known);
+    if (clock.now() >= this.#prunedAt + PRUNE_EVERY_MS) await this.#prune(index);
+  }
+
+  #known(): ReadonlySet<string> {
+    return new Set(this.#ports.scopes());
   }
 
   async #addRuns(index: SearchIndex, runs: readonly WaitingRun[]): Promise<void> {
@@ -139,6 +147,8 @@ export class Search implements Meter {
 
   async #addEvents(index: SearchIndex, scope: DeployedId): Promise<void> {
     const { store, signal } = this.#ports;
+    // An older database was restored.
+    if (index.newestEvent(scope) > (await store.lastSeq(scope))) while (!signal.aborted && index.forget(scope) > 0) await this.#pause();
     while (!signal.aborted) {
       const events = await store.listEventsSince(scope, index.newestEvent(scope), TOGETHER);
       const last = events.at(-1);
@@ -155,20 +165,23 @@ export class Search implements Meter {
   /** Adds those that are stored and not in the index, newest first. */
   async #addMissingRuns(index: SearchIndex, scope: DeployedId): Promise<void> {
     const { store, signal } = this.#ports;
-    const isComplete = index.isComplete(scope);
+    // A run of a workflow may have waited for long, so all of them are looked at.
+    let isComplete = !isWorkflowId(scope) && index.isComplete(scope);
     let before: string | undefined;
     while (!signal.aborted) {
       const page: readonly { readonly id: InvocationId | RunId }[] = isWorkflowId(scope)
         ? await store.listRuns(scope, { limit: 100, ...(isRunId(before) ? { before } : {}) })
         : await store.listInvocations(scope, { limit: 100, ...(isInvocationId(before) ? { before } : {}) });
       const missing = page.filter(({ id }) => !index.has({ kind: "run", scope, ref: id }));
+      // When this is interrupted, older ones are missing.
+      if (missing.length > 0 && isComplete) index.setComplete(scope, (isComplete = false));
       for (let from = 0; from < missing.length; from += TOGETHER)
         await this.#addRuns(
           index,
           missing.slice(from, from + TOGETHER).map(({ id }) => ({ scope, id })),
         );
       const oldest = page.at(-1);
-      if (oldest === undefined) return index.setComplete(scope);
+      if (oldest === undefined) return index.setComplete(scope, true);
       // Runs leave the queue in their order, so the older ones are there too.
       if (missing.length === 0 && isComplete) return;
       before = oldest.id;
@@ -180,21 +193,25 @@ export class Search implements Meter {
     if (isRunId(id)) {
       const run = await store.getRun(id);
       if (run === undefined || run.endedAt === undefined) return undefined;
-      const text = `${id} ${run.failure === undefined ? "" : `${run.failure.namespace}: ${run.failure.message}`} ${JSON.stringify(run.trigger.event)}`;
+      const text = `${id} ${run.failure === undefined ? "" : `${run.failure.namespace}: ${run.failure.message}`} ${wordsOf(run.trigger.event)}`;
       return { kind: "run", scope, ref: id, at: run.startedAt, text: text.slice(0, MOST_TEXT), hasFailed: run.state === "failed" };
     }
     const invocation = await store.getInvocation(id);
     if (invocation === undefined) return undefined;
     const [event, lines] = [await eventFor(invocation.trigger, () => undefined), await store.invocationLogs(id)];
     const outcome = isFailed(invocation.outcome) ? describeOutcome(invocation.outcome) : "";
-    const text = `${id} ${outcome} ${JSON.stringify(event ?? null)} ${lines.map((line) => line.text).join(" ")}`;
+    const text = `${id} ${outcome} ${lines
+      .map((line) => line.text)
+      .join(" ")
+      .slice(0, MOST_TEXT / 2)} ${wordsOf(event)}`;
     return { kind: "run", scope, ref: id, at: invocation.startedAt, text: text.slice(0, MOST_TEXT), hasFailed: isFailed(invocation.outcome) };
   }
 
-  async #prune(index: SearchIndex, known: ReadonlySet<string>): Promise<void> {
+  async #prune(index: SearchIndex): Promise<void> {
     const { clock, retention, signal } = this.#ports;
     this.#prunedAt = clock.now();
-    index.keepOnly(known);
+    const known = this.#known();
+    for (const scope of index.scopes().filter((one) => !known.has(one))) while (!signal.aborted && index.forget(scope) > 0) await this.#pause();
     while (!signal.aborted && index.prune(clock.now() - retention.maxAgeMs) > 0) await this.#pause();
   }
 
@@ -210,24 +227,29 @@ export class Search implements Meter {
       throw new PdError("PD_BAD_INPUT", "Cannot search: this server has no search index", { fix: "Start the server with --search, or set PD_SEARCH=true" });
     const wanted = readSearch(text);
     const match = matchOf(wanted);
+    // Nothing in the text can be a word.
+    if (match === undefined && text.trim() !== "") return [];
     const query = { ...filter, ...(match === undefined ? {} : { match }) };
     const found: SearchHit[] = [];
-    let left = offset;
-    for (let at = 0; at < MOST_LOOKED_AT && found.length < limit; at += limit) {
-      const hits = index.find({ ...query, limit, offset: at });
+    // With places, each hit is looked at to count it.
+    const step = wanted.paths.length === 0 ? limit : LOOKED_AT_TOGETHER;
+    let left = wanted.paths.length === 0 ? 0 : offset;
+    for (let at = wanted.paths.length === 0 ? offset : 0, looked = 0; looked < MOST_LOOKED_AT && found.length < limit; at += step, looked += step) {
+      const hits = index.find({ ...query, limit: step, offset: at });
       for (const hit of hits) {
-        if (!(await this.#isThere(hit, wanted.paths)) || left-- > 0) continue;
-        if (found.length < limit) found.push(hit);
+        const event = await this.#eventOf(hit);
+        // It was deleted or pruned.
+        if (event === undefined) index.drop(hit);
+        else if (holds(event, wanted.paths) && left-- <= 0 && found.length < limit) found.push(hit);
       }
-      if (hits.length < limit) break;
+      if (hits.length < step) break;
     }
     return found;
   }
 
-  /** It is still stored, and its places hold. */
-  async #isThere({ kind, scope, ref }: SearchHit, paths: ReturnType<typeof readSearch>["paths"]): Promise<boolean> {
-    const event = kind === "event" ? await this.#payloadOf(scope, ref) : await this.#eventOfRun(ref);
-    return event !== undefined && holds(event, paths);
+  /** Undefined when it is not stored any more. */
+  #eventOf({ kind, scope, ref }: SearchHit): Promise<JsonValue | undefined> {
+    return kind === "event" ? this.#payloadOf(scope, ref) : this.#eventOfRun(ref);
   }
 
   async #payloadOf(scope: DeployedId, id: string): Promise<JsonValue | undefined> {
@@ -242,4 +264,10 @@ export class Search implements Meter {
     const invocation = isInvocationId(id) ? await store.getInvocation(id) : undefined;
     return invocation === undefined ? undefined : (parseJson(JSON.stringify((await eventFor(invocation.trigger, () => undefined)) ?? null)) ?? null);
   }
+}
+
+/** Without the copies of the body, and without the escapes of JSON. */
+function wordsOf(event: unknown): string {
+  const text = JSON.stringify(event ?? null, (name: string, value: unknown) => (name === "rawBody" || name === "bodyRaw" ? undefined : value));
+  return text.replaceAll(/\\[nrt]/g, " ");
 }

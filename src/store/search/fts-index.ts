@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { openDatabase } from "../../database/database.ts";
 import type { Database } from "../../database/driver.ts";
 import { isDeployedId } from "../../domain/ids.ts";
@@ -18,6 +19,8 @@ create index if not exists documents_at on documents (at);
 create table if not exists progress (scope text primary key, seq integer not null default 0, complete integer not null default 0);
 create virtual table if not exists words using fts5 (body, tokenize = "unicode61 remove_diacritics 2");
 `;
+/** Raise it with the schema. */
+const SHAPE = 1;
 /** Documents that are removed together. */
 const STEP = 200;
 const MOST_DOCUMENTS = 1_000_000;
@@ -25,16 +28,14 @@ const FILTER = `(? is null or d.kind = ?) and (? is null or d.scope = ?) and (? 
 
 /** A file of its own beside the database, with SQLite's FTS5. What a crash loses is indexed again. */
 export function openSearchIndex(path: string): SearchIndex {
-  const db = openDatabase(path, { timeoutMs: 1000 });
-  db.pragma("journal_mode = wal");
-  db.pragma("synchronous = off");
-  db.exec(SCHEMA);
+  const db = openFile(path);
+  let isOpen = true;
   const known = db.prepare("select id from documents where kind = ? and scope = ? and ref = ?");
   const insert = db.prepare("insert into documents (kind, scope, ref, at, failed) values (?, ?, ?, ?, ?)");
   const insertWords = db.prepare("insert into words (rowid, body) values (?, ?)");
   const progress = db.prepare("insert into progress (scope, seq) values (?, ?) on conflict (scope) do update set seq = max(seq, excluded.seq)");
   const complete = db.prepare("select complete from progress where scope = ?");
-  const setComplete = db.prepare("insert into progress (scope, complete) values (?, 1) on conflict (scope) do update set complete = 1");
+  const setComplete = db.prepare("insert into progress (scope, complete) values (?, ?) on conflict (scope) do update set complete = excluded.complete");
   const setIncomplete = db.prepare("update progress set complete = 0");
   const newest = db.prepare("select seq from progress where scope = ?");
   const matching = db.prepare(`select d.*, snippet(words, 0, '', '', '…', 24) as snippet from words join documents d on d.id = words.rowid
@@ -56,7 +57,7 @@ export function openSearchIndex(path: string): SearchIndex {
     },
     has: ({ kind, scope, ref }) => known.get(kind, scope, ref) !== undefined,
     isComplete: (scope) => isTrue(row(complete.get(scope))?.["complete"]),
-    setComplete: (scope) => void setComplete.run(scope),
+    setComplete: (scope, isComplete) => void setComplete.run(scope, isComplete ? 1 : 0),
     setIncomplete: () => void setIncomplete.run(),
     newestEvent: (scope) => Number(row(newest.get(scope))?.["seq"] ?? 0),
     find({ match, kind = null, scope = null, failedOnly = false, since = 0, until = Number.MAX_SAFE_INTEGER, limit, offset }) {
@@ -65,11 +66,44 @@ export function openSearchIndex(path: string): SearchIndex {
       return rows(found).flatMap(hitOf);
     },
     ...pruning,
-    close: () => db.close(),
+    drop({ kind, scope, ref }) {
+      const id = row(known.get(kind, scope, ref))?.["id"];
+      if (id !== undefined) remove([id]);
+    },
+    close() {
+      if (isOpen) db.close();
+      isOpen = false;
+    },
   };
 }
 
-function prunes(db: Database): Pick<SearchIndex, "prune" | "keepOnly"> & { readonly remove: (ids: readonly unknown[]) => void } {
+/** A file that cannot be used, or has another shape, is replaced. */
+function openFile(path: string): Database {
+  try {
+    return openShaped(path);
+  } catch {
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
+    return openShaped(path);
+  }
+}
+
+function openShaped(path: string): Database {
+  const db = openDatabase(path, { timeoutMs: 1000 });
+  try {
+    db.pragma("journal_mode = wal");
+    db.pragma("synchronous = off");
+    const shape = Number(db.pragma("user_version"));
+    if (shape !== 0 && shape !== SHAPE) throw new Error(`the search index has shape ${shape}`);
+    db.exec(SCHEMA);
+    db.pragma(`user_version = ${SHAPE}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function prunes(db: Database): Pick<SearchIndex, "prune" | "scopes" | "forget"> & { readonly remove: (ids: readonly unknown[]) => void } {
   const drop = db.prepare("delete from documents where id = ?");
   const dropWords = db.prepare("delete from words where rowid = ?");
   const old = db.prepare(`select id from documents where at < ? or id <= (select max(id) from documents) - ${MOST_DOCUMENTS} order by at limit ${STEP}`);
@@ -91,12 +125,12 @@ function prunes(db: Database): Pick<SearchIndex, "prune" | "keepOnly"> & { reado
       remove(ids);
       return ids.length;
     },
-    keepOnly(scopes) {
-      for (const { scope } of rows(scopesOf.all())) {
-        if (scopes.has(String(scope))) continue;
-        for (let ids = idsOf(ofScope.all(String(scope))); ids.length > 0; ids = idsOf(ofScope.all(String(scope)))) remove(ids);
-        forget.run(String(scope));
-      }
+    scopes: () => rows(scopesOf.all()).map(({ scope }) => String(scope)),
+    forget(scope) {
+      forget.run(scope);
+      const ids = idsOf(ofScope.all(scope));
+      remove(ids);
+      return ids.length;
     },
   };
 }
