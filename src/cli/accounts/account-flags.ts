@@ -1,7 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import type { Client } from "../../client/client.ts";
-import { type AppFacts, findApp, onlyField, knownAppOf } from "./app-facts.ts";
+import { type AppFacts, findApp, handFields, onlyField, knownAppOf } from "./app-facts.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import { askFields } from "./ask-fields.ts";
 import type { CliContext } from "../context.ts";
@@ -45,7 +45,8 @@ export async function givenFields(cli: CliContext, client: Client, { app, flags 
   if (stdin === true) Object.assign(fields, await fieldsOfText(client, app, { given: await readAll(cli.stdin), from: "stdin" }));
   if (Object.keys(fields).length > 0) return fields;
   if (!canAsk(cli, flags)) {
-    const names = (await knownAppOf(client, app))?.fields.map(({ name }) => name) ?? [];
+    const known = await knownAppOf(client, app);
+    const names = known === undefined ? [] : handFields(known).map(({ name }) => name);
     const wanted = names.length === 0 ? "--field name=value" : names.map((name) => `--field ${name}=…`).join(" ");
     throw new PdError("PD_BAD_INPUT", `Cannot read the fields of ${app}: no fields are given`, { fix: `Give ${wanted}, --env VARIABLE or --stdin` });
   }
