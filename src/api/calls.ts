@@ -71,6 +71,7 @@ export const CALLS = {
     run: "GET /v1/runs/{id}",
     steps: "GET /v1/runs/{id}/steps",
     rerun: "POST /v1/runs/{id}/rerun",
+    rehearseRun: "POST /v1/runs/{id}/rehearse",
     resume: "POST /v1/runs/{id}/resume",
     cancel: "POST /v1/runs/{id}/cancel",
   },

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
+import { line } from "./invocations.ts";
 import {
   call,
   deleted,
@@ -161,7 +162,7 @@ export type RunStepRecord = z.infer<typeof runStep>;
 const rehearsed = z.object({
   run,
   before: z.array(runStep),
-  after: z.object({ state: runState, failure: failure.optional(), reason: optionalText, steps: z.array(runStep) }),
+  after: z.object({ state: runState, failure: failure.optional(), reason: optionalText, steps: z.array(runStep), logs: z.array(line) }),
 });
 export type RehearsedRunRecord = z.infer<typeof rehearsed>;
 
@@ -284,6 +285,18 @@ export const workflows = {
     summary: "Starts a new run with the same trigger on the current files, from where it failed or from a given step, with the exports of the steps before it",
     params: z.object({ from: optionalText, from_changed: flag.optional().describe("from the first step that has changed since that run") }),
     answer: one(run),
+  }),
+  rehearseRun: call(CALLS.workflows.rehearseRun, {
+    tag,
+    summary:
+      "Dry run of a run, from where it failed or from a given step; stores nothing, sends no e-mail, and answers requests to third parties from its recording",
+    params: z.object({
+      from: optionalText,
+      alone: flag.optional().describe("ends after the step `from`; its outcome is the state"),
+      files: texts.optional().describe("a folder that is not deployed, in place of the current one"),
+      ask_third_parties: flag.optional().describe("sends requests to third parties in place of recorded answers"),
+    }),
+    answer: one(rehearsed),
   }),
   resume: call(CALLS.workflows.resume, {
     tag,

@@ -69,6 +69,8 @@ describe("pd with a workflow's folder", () => {
       expect.stringMatching(/rerun of run_\w+[\s\S]*✔ first .* as in run_\w+[\s\S]*✔ second[\s\S]*\$return_value: 21/),
     ]);
     expect((await home.pd("retry", "test-flow", "--state", "failed", "--dry")).stderr).toContain("1 would succeed");
+    expect((await home.pd("retry", run, "--dry")).stderr).toContain("1 of 1 would succeed");
+    expect((await home.pd("retry", run, "--dry", "--since", "1h")).stderr).toContain("it selects among runs");
     expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--dry")).stderr).toContain("No cancelled runs");
     expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--go")).stdout).toMatch(/^Started 0 runs again/);
     expect((await home.pd("retry", "test-flow", "--state", "failed", "--failed", "--since", "1h", "--go")).stdout).toMatch(/^Started 1 run again/);

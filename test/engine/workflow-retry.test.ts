@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { listOf } from "../support/api.ts";
+import type { JsonObject } from "../../src/domain/text/json.ts";
+import { dataOf, listOf } from "../support/api.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
@@ -115,5 +116,58 @@ describe("the edit that mends", () => {
       const [tried] = listOf(await server.api.post(`${workflow.path}/rehearse`));
       expect(tried).toMatchObject({ after: { state: "succeeded", steps: [{ exports: { $return_value: 2 } }] } });
     }
+  });
+});
+
+describe("one step tried with what an earlier run gave it", () => {
+  async function ranOnce() {
+    const party = await thirdParty();
+    const server = await TestServer.start();
+    const files = (tell: string) =>
+      workflowOf({ price: codeStep("return 20;"), tell: codeStep(tell), after: codeStep(`await fetch("${party.url}/after");`) }, { head });
+    const workflow = await deployWorkflow(server, files(`await fetch("${party.url}/tell"); return 1;`));
+    const run = await workflow.run();
+    const { asked } = party;
+    const before = asked.length;
+    const rehearse = async (params: JsonObject) => dataOf(await server.api.post(`/v1/runs/${String(run["id"])}/rehearse`, params));
+    const isUntouched = async () => [(await workflow.runs()).length, (await server.api.get(workflow.path))["version"]];
+    return { party, asked: () => asked.slice(before), files, rehearse, isUntouched };
+  }
+
+  it("runs with files that are not deployed, and ends there", async () => {
+    const { files, rehearse, asked, isUntouched } = await ranOnce();
+    const tried = await rehearse({
+      from: "tell",
+      alone: true,
+      files: files('console.log("with", steps.price.$return_value); return steps.price.$return_value + 1;'),
+    });
+    expect(tried).toMatchObject({
+      after: { state: "succeeded", logs: [{ msg: "with 20" }], steps: [{ namespace: "price" }, { namespace: "tell", exports: { $return_value: 21 } }] },
+    });
+    expect([asked(), await isUntouched()]).toEqual([[], [1, 1]]);
+  });
+
+  it("fails alone, and names the line of a file that cannot be built", async () => {
+    const { files, rehearse } = await ranOnce();
+    expect(await rehearse({ from: "tell", alone: true, files: files("throw new Error('no');") })).toMatchObject({
+      after: { state: "failed", failure: { namespace: "tell", message: expect.stringContaining("no") } },
+    });
+    await expect(rehearse({ from: "tell", alone: true, files: files("return (;") })).rejects.toThrow(/tell\/entry\.js:1/);
+  });
+
+  it("asks third parties only when told to", async () => {
+    const { files, rehearse, asked, party } = await ranOnce();
+    const other = files(`return (await fetch("${party.url}/other")).status;`);
+    expect(await rehearse({ from: "tell", alone: true, files: other })).toMatchObject({ after: { state: "failed" } });
+    expect(asked()).toEqual([]);
+    const real = await rehearse({ from: "tell", alone: true, files: other, ask_third_parties: true });
+    expect(real).toMatchObject({ after: { state: "succeeded", steps: [{}, { exports: { $return_value: 200 } }] } });
+    expect(asked()).toEqual(["GET /other "]);
+  });
+
+  it("refuses a step that the files do not have, and none", async () => {
+    const { rehearse } = await ranOnce();
+    await expect(rehearse({ from: "nobody" })).rejects.toThrow('from "nobody"');
+    await expect(rehearse({ alone: true })).rejects.toThrow("no step is named");
   });
 });

@@ -205,6 +205,7 @@ describe("the API", () => {
       "get /v1/search": { query: { q: "x" } },
       "get /v1/trends": { query: { id, window: "1h" } },
       "post /v1/runs/{id}/cancel": { path: { id: otherRunId } },
+      "post /v1/runs/{id}/rehearse": { path: { id: otherRunId }, body: { from: "ask", alone: true } },
       "post /v1/runs/{id}/rerun": { path: { id: otherRunId }, body: { from: "ask" } },
       "delete /v1/workflows/{id}": { path: { id: flowId } },
       "delete /v1/components/{id}": { path: { id: "demo-echo" } },

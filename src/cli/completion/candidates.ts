@@ -40,6 +40,7 @@ const OF_ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   "webhook-listener-or-delivery": ["webhooks", "sources", "workflows"],
   "alerts delete id": ["alerts"],
   "alerts test id": ["alerts"],
+  "workflow-or-run": ["workflows"],
   "webhooks delete id": ["webhooks"],
   "webhooks rotate id": ["webhooks"],
   "webhooks show id": ["webhooks"],

@@ -19,7 +19,7 @@ export function workflowCommands(program: Command, run: Run): void {
     .option("--since <time>", "Only those since 2h, 3d, or a date")
     .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows/workflows.ts")).rerun(cli, target, flags)));
   program
-    .command("retry <workflow>")
+    .command("retry <workflow-or-run>")
     .description("Retry failed runs with the current file: --dry shows what would happen without calling third parties, --go retries")
     .option("--dry", "Show the difference; recorded answers replace third parties (settings: record: true)")
     .option("--go", "Retry them")
@@ -27,7 +27,7 @@ export function workflowCommands(program: Command, run: Run): void {
     .option("--failed", "Failed runs, which is the default")
     .option("--state <states>", "Failed, cancelled or succeeded runs; separated by commas")
     .option("--since <time>", "Only those since 2h, 3d, or a date")
-    .action((workflow, flags, command) => run(command, async (cli) => (await import("../commands/workflows/workflows.ts")).retry(cli, workflow, flags)));
+    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows/workflows.ts")).retry(cli, target, flags)));
   program
     .command("resume <run>")
     .description("Resume a waiting run")

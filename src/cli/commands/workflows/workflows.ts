@@ -110,10 +110,15 @@ export async function retry(cli: CliContext, target: string, flags: RetryFlags):
     throw new PdError("PD_BAD_INPUT", `Cannot retry ${target}: expected one of --dry and --go`, {
       fix: `pd retry ${target} --failed --dry shows what would happen, --go retries`,
     });
-  if (flags.go === true) return rerun(cli, target, { ...flags, failed: flags.failed === true || flags.state === undefined });
+  if (flags.go === true) return rerun(cli, target, { ...flags, failed: flags.failed === true || (flags.state === undefined && !target.startsWith("run_")) });
   const client = await connect(cli);
+  const { from } = flags;
   const states = statesOf(flags) ?? "failed";
-  const found = await client.workflows.rehearse(target, { states, from: flags.from, ...sinceParam(flags.since) });
+  const isRun = target.startsWith("run_");
+  if (isRun) checkAlone(target, flags);
+  const found = isRun
+    ? [await client.workflows.rehearseRun(target, { from })]
+    : await client.workflows.rehearse(target, { states, from, ...sinceParam(flags.since) });
   if (cli.isJson) printJson(cli, found);
   else for (const one of found) for (const line of rehearsedLines(one)) printLine(cli, line);
   if (!cli.isJson) printNote(cli, found.length === 0 ? noneOf(states, flags.since) : `${sumOfRehearsed(found)}. Nothing was stored; --go retries them`);

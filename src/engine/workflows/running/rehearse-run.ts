@@ -1,4 +1,5 @@
 import { exchangesOf } from "../../../domain/run/exchange.ts";
+import type { LogLine } from "../../../domain/run/invocation.ts";
 import { parseJson } from "../../../domain/text/json.ts";
 import type { StepRecord, WorkflowRun } from "../../../domain/workflow/run.ts";
 import type { WorkflowStore } from "../../../ports/stores/workflow-store.ts";
@@ -15,6 +16,8 @@ export type RehearsalPorts = StepPorts &
 export interface RunRehearsal {
   readonly run: WorkflowRun;
   readonly steps: readonly StepRecord[];
+  /** Of the steps that ran. */
+  readonly logs: readonly LogLine[];
 }
 
 interface Rehearsed {
@@ -25,21 +28,27 @@ interface Rehearsed {
   readonly before: readonly StepRecord[];
   /** Stored steps that are not run again. */
   readonly carried: readonly StepRecord[];
+  /** Namespace of the step after which the dry run ends. */
+  readonly last?: string | undefined;
+  /** In place of recorded answers, third parties are asked. */
+  readonly asksThirdParties?: boolean | undefined;
 }
 
-const BENCH = { most: 4, idleMs: 10_000, isCutOff: true } as const;
+const BENCH = { most: 4, idleMs: 10_000 } as const;
 
 /**
- * Uses the current code in separate processes. Stores no step, event or data store value. Recorded answers replace
- * third parties, and a request without one is refused.
+ * Uses the code of `plan` in separate processes. Stores no step, event or data store value, and sends no mail. Recorded
+ * answers replace third parties, and a request without one is refused.
  */
-export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundings, run, before, carried }: Rehearsed): Promise<RunRehearsal> {
+export async function rehearseRun(ports: RehearsalPorts, rehearsed: Rehearsed): Promise<RunRehearsal> {
+  const { host, plan, surroundings, run, before, carried, last: until, asksThirdParties = false } = rehearsed;
   const recordings = await ports.store.recordings(run.id);
   const paths = new Map(before.map(({ namespace, path }) => [`${namespace} ${itemsOf(path)}`, path]));
   const store = { ...ports.store, ...withoutWrites(ports.store, ports.clock) };
-  const bench = new Workbench({ ...ports, store }, BENCH);
+  const bench = new Workbench({ ...ports, store }, { ...BENCH, ...(asksThirdParties ? {} : { isCutOff: true }) });
   const dry: StepPorts = { ...ports, store, bench, mailer: { send: async () => {} } };
   const steps: StepRecord[] = [...carried];
+  const logs: LogLine[] = [];
   const { endedAt: _ended, failure: _failure, reason: _reason, ...rest } = run;
   let last: WorkflowRun = { ...rest, state: "running" };
   const rehearsal: RunHost = {
@@ -53,11 +62,14 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
       const text = recordings.get(paths.get(`${step.namespace} ${itemsOf(path)}`) ?? "");
       const exchanges = exchangesOf(parseJson(text ?? "[]"));
       const { callStep } = await import("./call-step.ts");
-      return callStep(dry, surroundings, { step, component, ...calling, thirdParties: { kind: "answered", exchanges } });
+      const answered = asksThirdParties ? {} : { thirdParties: { kind: "answered", exchanges } as const };
+      return callStep(dry, surroundings, { step, component, ...calling, ...answered });
     },
-    async commit({ run: after, record }) {
-      last = after;
+    async commit({ run: after, record }, _invocation, result) {
       steps.push(record);
+      logs.push(...result.logs);
+      last = record.namespace === until && record.state === "done" ? { ...after, state: "succeeded" } : after;
+      if (record.namespace === until) live.cancel();
     },
     async noteRun(after) {
       last = after;
@@ -69,12 +81,13 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
     ended: async () => {},
     expect: (_token, _run, work) => work(),
   };
+  const live = new LiveRun(rehearsal, run.id);
   try {
-    await new LiveRun(rehearsal, run.id).work();
+    await live.work();
   } finally {
     bench.close();
   }
-  return { run: last, steps };
+  return { run: last, steps, logs };
 }
 
 function withoutWrites(store: StoreValues, clock: Pick<Clock, "now">): StoreValues & Pick<RehearsalPorts["store"], "createDataStore" | "writeActionState"> {

@@ -1,4 +1,8 @@
 import { PdError } from "../../../domain/errors.ts";
+import { granted } from "../../../domain/source/process-grant.ts";
+import { bindingOf } from "../../../domain/workflow/binding.ts";
+import type { Tracked } from "../../../ports/progress.ts";
+import { type WorkflowBuildPorts, type WorkflowFiles, buildWorkflow } from "../deploying/build-workflow.ts";
 import { type StepFacts, carriedOver, firstChanged } from "../../../domain/workflow/rerun.ts";
 import { type RunState, type StepRecord, type WorkflowRun, hasEnded } from "../../../domain/workflow/run.ts";
 import { everyStep } from "../../../domain/workflow/workflow.ts";
@@ -23,13 +27,24 @@ export interface BulkWishes extends Pick<RerunWishes, "from"> {
   readonly since: number;
 }
 
+export interface DryRunWishes extends Pick<RerunWishes, "from"> {
+  /** Ends after the step `from`. */
+  readonly isAlone?: boolean | undefined;
+  /** A folder that is not deployed, in place of the current one. */
+  readonly files?: WorkflowFiles | undefined;
+  readonly asksThirdParties?: boolean | undefined;
+  readonly progress?: Tracked["progress"];
+}
+
 export interface RehearsedRun {
   readonly run: WorkflowRun;
   readonly before: readonly StepRecord[];
   readonly after: RunRehearsal;
 }
 
-type RepeatPorts = WorkflowPorts & RehearsalPorts & { readonly store: WorkflowPorts["store"] & RehearsalPorts["store"] };
+type RepeatPorts = WorkflowPorts &
+  RehearsalPorts &
+  WorkflowBuildPorts & { readonly store: WorkflowPorts["store"] & RehearsalPorts["store"] & WorkflowBuildPorts["store"] };
 
 interface RunLookup {
   /** Throws PD_WORKFLOW_NOT_FOUND. */
@@ -59,13 +74,7 @@ export class Repeats {
       await live.cancel(run.id, "it was rerun on newer files");
     }
     const from = isFromChanged ? firstChanged(factsOf(await live.plan(run.version)), factsOf(plan)) : wanted;
-    const names = [...everyStep(workflow.steps)].map(({ namespace }) => namespace);
-    if (from !== undefined && !names.includes(from))
-      throw new PdError("PD_BAD_INPUT", `Cannot rerun ${run.id} from "${from}": ${live.source.slug} has the steps ${names.join(", ")}`);
-    if (from === undefined && run.state === "succeeded" && !isFromChanged)
-      throw new PdError("PD_BAD_INPUT", `Cannot rerun ${run.id} from where it failed: it succeeded`, {
-        fix: `Name the step: --from ${names[0] ?? ""}`,
-      });
+    checkFrom(plan, { from, run, slug: live.source.slug, isFromChanged });
     const records = carriedOver(workflow.steps, await this.#ports.store.stepRecords(run.id), { from, of: run.id });
     const { messageId: _own, ...trigger } = run.trigger;
     return live.start(trigger, { rerunOf: run.id, ...(from === undefined ? {} : { from }), records });
@@ -90,19 +99,51 @@ export class Repeats {
     const rehearsed: RehearsedRun[] = [];
     for (const before of found.toReversed()) {
       if (this.#ports.signal.aborted) break;
-      rehearsed.push(await this.#rehearse(live, before, from));
+      rehearsed.push(await this.#rehearse(live, before, { from }));
     }
     return rehearsed;
   }
 
-  async #rehearse(live: LiveWorkflow, run: WorkflowRun, from: string | undefined): Promise<RehearsedRun> {
-    const [plan, before] = [await live.plan(), await this.#ports.store.stepRecords(run.id)];
+  /** Throws PD_WORKFLOW_NOT_FOUND, PD_BAD_INPUT, and what building `files` throws. */
+  rehearse(run: WorkflowRun, wishes: DryRunWishes): Promise<RehearsedRun> {
+    return this.#rehearse(this.#lookup.workflowOf(run), run, wishes);
+  }
+
+  async #rehearse(live: LiveWorkflow, run: WorkflowRun, { from, isAlone = false, files, asksThirdParties, progress }: DryRunWishes): Promise<RehearsedRun> {
+    const current = await live.plan();
+    const plan = files === undefined ? current : await this.#built(live, current, { files, progress });
+    if (isAlone && from === undefined) throw new PdError("PD_BAD_INPUT", `Cannot try one step of ${run.id}: no step is named`, { fix: "Name it in from" });
+    checkFrom(plan, { from, run, slug: live.source.slug });
+    const before = await this.#ports.store.stepRecords(run.id);
     const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
     const { host } = live;
     // The debugger is for real runs only.
     const { debug: _link, ...surroundings } = live.surroundings(plan);
-    return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried }) };
+    const last = isAlone ? from : undefined;
+    return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried, last, asksThirdParties }) };
   }
+
+  #built(live: LiveWorkflow, before: WorkflowPlan, { files, progress }: { files: WorkflowFiles } & Tracked): Promise<WorkflowPlan> {
+    const { env, configured, settings } = live.source;
+    const grant = granted({ allowsPrograms: settings.allow_run, ...bindingOf(configured).limits });
+    return buildWorkflow(this.#ports, { files, env, before, grant, progress });
+  }
+}
+
+interface Start {
+  readonly from: string | undefined;
+  readonly run: WorkflowRun;
+  readonly slug: string;
+  readonly isFromChanged?: boolean;
+}
+
+/** Throws PD_BAD_INPUT. */
+function checkFrom({ workflow }: WorkflowPlan, { from, run, slug, isFromChanged = false }: Start): void {
+  const names = [...everyStep(workflow.steps)].map(({ namespace }) => namespace);
+  if (from !== undefined && !names.includes(from))
+    throw new PdError("PD_BAD_INPUT", `Cannot rerun ${run.id} from "${from}": ${slug} has the steps ${names.join(", ")}`);
+  if (from === undefined && run.state === "succeeded" && !isFromChanged)
+    throw new PdError("PD_BAD_INPUT", `Cannot rerun ${run.id} from where it failed: it succeeded`, { fix: `Name the step: --from ${names[0] ?? ""}` });
 }
 
 /** Throws PD_BAD_INPUT. */

@@ -33,7 +33,7 @@ import type { WorkflowPlan } from "../../../engine/workflows/plan.ts";
 import type { PlannedFolder } from "../../../engine/workflows/deploying/plan-workflow.ts";
 import type { WorkflowPlanRecord } from "../../../api/workflows.ts";
 import type { RehearsedRun } from "../../../engine/workflows/running/repeats.ts";
-import { seconds } from "../records.ts";
+import { lineRecord, seconds } from "../records.ts";
 
 export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promise<WorkflowRecord> {
   const { source } = live;
@@ -316,7 +316,13 @@ export function rehearsedRecord({ run, before, after }: RehearsedRun): Rehearsed
   return {
     run: runRecord(run),
     before: before.map((step) => runStepRecord(step, undefined)),
-    after: { state, ...(failure === undefined ? {} : { failure: { ...failure } }), ...(reason === undefined ? {} : { reason }), steps },
+    after: {
+      state,
+      ...(failure === undefined ? {} : { failure: { ...failure } }),
+      ...(reason === undefined ? {} : { reason }),
+      steps,
+      logs: after.logs.map(lineRecord),
+    },
   };
 }
 
