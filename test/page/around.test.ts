@@ -467,7 +467,7 @@ describe("search on the page", () => {
       .toBe(1);
     await page.getByLabel("All 1 run").check();
     await page.getByRole("button", { name: "Dry run of 1" }).click();
-    await page.getByText("would be succeeded").waitFor();
+    await page.getByText("would succeed").waitFor();
     await page.getByRole("button", { name: "Run 1 again" }).click();
     await page.getByText("ran again: succeeded").waitFor();
     expect((await server.client.events.list(source.id, {})).data).toHaveLength(1);
@@ -476,5 +476,24 @@ describe("search on the page", () => {
       .getByRole("link", { name: /Orders/ })
       .click();
     await page.getByText("Error: no customer").first().waitFor();
+  });
+
+  it("tries and reruns the runs of a workflow too", async () => {
+    const server = await TestServer.start({ search: "true" });
+    const files = (code: string) => workflowOf({ one: codeStep(code) }, { head: "triggers:\n- http: {}\n" });
+    const workflow = await deployWorkflow(server, files('throw new Error("no kettle");'));
+    await workflow.run({ body: { want: "kettle" } });
+    const page = await openPage(server, "/search?q=kettle");
+    const found = page.getByRole("list", { name: "Results" }).getByText("failed run");
+    await expect.poll(async () => ((await found.count()) === 0 ? (await page.reload(), found.count()) : 1), { timeout: 10_000 }).toBe(1);
+    await page.getByLabel("All 1 run").check();
+    await page.getByRole("button", { name: "Dry run of 1" }).click();
+    await page.getByText("would fail: one: Error: no kettle").waitFor();
+    await workflow.update({ files: files("return 1;") });
+    await page.getByRole("button", { name: "Dry run of 1" }).click();
+    await page.getByText("would succeed").waitFor();
+    await page.getByRole("button", { name: "Run 1 again" }).click();
+    await page.getByText("started again").waitFor();
+    expect(await workflow.runsOnce(1)).toHaveLength(1);
   });
 });

@@ -1,9 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
+import { keys, mouse } from "./hands.ts";
 import { openPage } from "./open-page.ts";
 
 const head = "settings: { retries: 0 }\ntriggers:\n- http: {}\n";
@@ -54,60 +56,67 @@ describe("a workflow on the page", () => {
 });
 
 describe("a workflow in the builder", () => {
-  it("begins as an example, gets an action with what an earlier step left, a branch and a loop; it is undone, and its files deploy elsewhere as they are", async () => {
-    const [server, other] = [await withActions(), await withActions()];
-    const page = await openPage(server, "/workflows");
-    await page.getByRole("button", { name: "New workflow" }).click();
-    await page.getByLabel("Name").fill("Built");
-    await page.getByRole("button", { name: "Create" }).click();
-    await page.getByRole("heading", { name: "Built" }).waitFor();
-    const graph = page.getByRole("list", { name: "Steps" }).first();
-    await graph.getByRole("button", { name: "code", exact: true }).click();
-    await page.locator(".cm-content").click();
-    await page.keyboard.press("Control+a");
-    await page.keyboard.insertText("export default async () => ({ who: 'Ada', lines: [1, 2] });");
-    await page.getByRole("button", { name: "Save code" }).click();
-    await page.getByRole("button", { name: "Save code" }).and(page.locator(":disabled")).waitFor();
-    const run = async (): Promise<void> => {
-      await page.getByRole("button", { name: "Run now" }).click();
-      await page.getByRole("dialog").getByLabel("Take an event from").selectOption("A sample request");
-      await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
-      await page.locator("h2 .state.good", { hasText: "succeeded" }).waitFor();
-      await page.getByRole("link", { name: "Steps" }).click();
-    };
-    await run();
-    await graph.getByRole("button", { name: "code", exact: true }).click();
-    await page.getByRole("region", { name: "Last result" }).getByText("Ada").waitFor();
-    await page.getByRole("button", { name: "Add a step after it" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: /^Action/ }).click();
-    await dialog.getByRole("searchbox").fill("greet");
-    await dialog.getByRole("button", { name: /Greet Person/ }).click();
-    await dialog.getByLabel("Insert into Who").selectOption("{{steps.code.$return_value.who}}");
-    await dialog.getByRole("button", { name: "Add the step" }).click();
-    await graph.getByRole("button", { name: "greet_person", exact: true }).waitFor();
-    for (const kind of ["Branch", "Loop"]) {
-      await page.getByRole("button", { name: "Add a step after it" }).click();
-      await dialog.getByRole("button", { name: new RegExp(`^${kind}`) }).click();
-      await dialog.waitFor({ state: "detached" });
-    }
-    await page.getByLabel("List").fill("{{steps.code.$return_value.lines}}");
-    await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("button", { name: "Save", exact: true }).and(page.locator(":disabled")).waitFor();
-    await page.getByRole("button", { name: "Move up" }).click();
-    await expect.poll(async () => orderOf(await filesIn(server))).toEqual(["code", "greet_person", "each", "code_3", "branch", "code_2"]);
-    await page.getByRole("button", { name: "Undo" }).click();
-    await expect.poll(async () => orderOf(await filesIn(server))).toEqual(["code", "greet_person", "branch", "code_2", "each", "code_3"]);
-    await page.getByRole("button", { name: "Redo" }).click();
-    await expect.poll(async () => orderOf(await filesIn(server))).toEqual(["code", "greet_person", "each", "code_3", "branch", "code_2"]);
-    await run();
-    await graph.getByRole("button", { name: "greet_person", exact: true }).click();
-    await page.getByRole("region", { name: "Last result" }).getByText("Hello Ada").waitFor();
-    await page.getByRole("button", { name: "Rerun the last run from here" }).click();
-    await page.getByText(/^Compared with run_/).waitFor();
-    const copy = await other.client.workflows.deploy({ files: { ...(await filesIn(server)) } });
-    expect(copy.steps.map(({ namespace }) => namespace)).toEqual(["code", "greet_person", "each", "branch"]);
-  });
+  it.each(["mouse", "keyboard"])(
+    "by %s: begins as an example, gets an action with what an earlier step left, a branch and a loop; it is undone, and its files deploy elsewhere",
+    async (device) => {
+      const [server, other] = [await withActions(), await withActions()];
+      const page = await openPage(server, "/workflows");
+      const hand = device === "mouse" ? mouse() : keys(page);
+      await hand.press(page.getByRole("button", { name: "New workflow" }));
+      await hand.fill(page.getByLabel("Name"), "Built");
+      await hand.press(page.getByRole("button", { name: "Create" }));
+      await page.getByRole("heading", { name: "Built" }).waitFor();
+      const graph = page.getByRole("list", { name: "Steps" }).first();
+      const isDone = (name: string): Promise<void> => page.getByRole("button", { name, exact: true }).and(page.locator(":disabled")).waitFor();
+      await hand.press(graph.getByRole("button", { name: "code", exact: true }));
+      await hand.fill(page.locator(".cm-content"), "export default async () => ({ who: 'Ada', lines: [1, 2] });");
+      await page.keyboard.press("Control+s");
+      await isDone("Save code");
+      await page.keyboard.press("Escape");
+      const dialog = page.getByRole("dialog");
+      const run = async (): Promise<void> => {
+        await hand.press(page.getByRole("button", { name: "Run now" }));
+        await hand.choose(dialog.getByLabel("Take an event from"), "A sample request");
+        await hand.press(dialog.getByRole("button", { name: "Run", exact: true }));
+        await page.locator("h2 .state.good", { hasText: "succeeded" }).waitFor();
+        await hand.press(page.getByRole("link", { name: "Steps" }));
+      };
+      await run();
+      await hand.press(graph.getByRole("button", { name: "code", exact: true }));
+      await page.getByRole("region", { name: "Last result" }).getByText("Ada").waitFor();
+      await hand.press(page.getByRole("button", { name: "Add a step after it" }));
+      await hand.press(dialog.getByRole("button", { name: /^Action/ }));
+      await hand.fill(dialog.getByRole("searchbox"), "greet");
+      await hand.press(dialog.getByRole("button", { name: /Greet Person/ }));
+      await hand.press(dialog.getByRole("button", { name: "Insert into Who" }));
+      await hand.press(dialog.getByRole("button", { name: "{{steps.code.$return_value.who}}" }));
+      await hand.press(dialog.getByRole("button", { name: "Add the step" }));
+      await graph.getByRole("button", { name: "greet_person", exact: true }).waitFor();
+      for (const kind of ["Branch", "Loop"]) {
+        await hand.press(page.getByRole("button", { name: "Add a step after it" }));
+        await hand.press(dialog.getByRole("button", { name: new RegExp(`^${kind}`) }));
+        await dialog.waitFor({ state: "detached" });
+      }
+      await hand.fill(page.getByLabel("List"), "{{steps.code.$return_value.lines}}");
+      await page.keyboard.press("Enter");
+      await isDone("Save");
+      await hand.press(page.getByRole("button", { name: "Move up" }));
+      await expect.poll(async () => orderOf(await filesIn(server))).toEqual(["code", "greet_person", "each", "code_3", "branch", "code_2"]);
+      await hand.press(page.getByRole("button", { name: "Undo" }));
+      await expect.poll(async () => orderOf(await filesIn(server))).toEqual(["code", "greet_person", "branch", "code_2", "each", "code_3"]);
+      await hand.press(page.getByRole("button", { name: "Redo" }));
+      await expect.poll(async () => orderOf(await filesIn(server))).toEqual(["code", "greet_person", "each", "code_3", "branch", "code_2"]);
+      await run();
+      await hand.press(graph.getByRole("button", { name: "greet_person", exact: true }));
+      await page.getByRole("region", { name: "Last result" }).getByText("Hello Ada").waitFor();
+      await hand.press(page.getByRole("button", { name: "Try this step" }));
+      await page.getByRole("region", { name: "What the step would do" }).getByText("Hello Ada").waitFor();
+      await hand.press(page.getByRole("button", { name: "Rerun from here" }));
+      await page.getByText(/^Compared with run_/).waitFor();
+      const copy = await other.client.workflows.deploy({ files: { ...(await filesIn(server)) } });
+      expect(copy.steps.map(({ namespace }) => namespace)).toEqual(["code", "greet_person", "each", "branch"]);
+    },
+  );
 
   it("tells of a change that somebody else has made meanwhile, and loses nothing", async () => {
     const server = await TestServer.inMemory();
@@ -130,6 +139,108 @@ describe("a workflow in the builder", () => {
   });
 });
 
+/** With a workflow whose step `two` fails on what `one` left. */
+async function withFailedRun() {
+  const server = await TestServer.inMemory();
+  const workflow = await deployWorkflow(
+    server,
+    workflowOf({ one: codeStep("return { n: 20 };"), two: codeStep("return steps.one.$return_value.m.k;") }, { head }),
+  );
+  await workflow.run();
+  return { server, workflow };
+}
+
+async function type(page: Page, code: string): Promise<void> {
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(code);
+}
+
+describe("what is typed in the builder", () => {
+  it("is tried with what an earlier run gave the step, and saved and rerun from there in one action", async () => {
+    const { server, workflow } = await withFailedRun();
+    const page = await openPage(server, `/workflows/${workflow.id}/steps?step=two`);
+    await type(page, codeStep("console.log('got', steps.one.$return_value.n); return steps.one.$return_value.n + 1;"));
+    await page.getByRole("button", { name: "Try this step" }).click();
+    const tried = page.getByRole("region", { name: "What the step would do" });
+    await tried.getByText("got 20").waitFor();
+    await tried.getByText("21").first().waitFor();
+    expect([(await workflow.runs()).length, (await server.client.workflows.get(workflow.id)).version]).toEqual([1, 1]);
+    await page.getByRole("button", { name: "Save and rerun from here" }).click();
+    await page.locator("h2 .state.good", { hasText: "succeeded" }).waitFor();
+    expect((await server.client.workflows.get(workflow.id)).version).toBe(2);
+  });
+
+  it("survives a reload of the page, and is shown beside a change that was made meanwhile", async () => {
+    const { server, workflow } = await withFailedRun();
+    const page = await openPage(server, `/workflows/${workflow.id}/steps?step=two`);
+    page.on("dialog", (dialog) => void dialog.accept());
+    await type(page, codeStep("return 'typed';"));
+    await page.getByRole("list", { name: "Steps" }).getByText("not saved").waitFor();
+    await page.getByRole("button", { name: "one", exact: true }).click();
+    await page.reload();
+    await page.getByRole("button", { name: "two", exact: true }).click();
+    await page.locator(".cm-content").getByText("typed").waitFor();
+    await server.client.workflows.update(workflow.id, {
+      files: workflowOf({ one: codeStep("return { n: 20 };"), two: codeStep("return 'other';") }, { head }),
+    });
+    await page.reload();
+    await page.locator(".cm-content").getByText("typed").waitFor();
+    await page.getByText("This was changed elsewhere after you typed here.").waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await page.locator(".cm-content").getByText("other").waitFor();
+    await page.reload();
+    await page.locator(".cm-content").getByText("other").waitFor();
+  });
+
+  it("keeps an action's props over a reload, but not its secrets", async () => {
+    const server = await withActions();
+    const workflow = await deployWorkflow(server, {
+      "workflow.yaml": "schema: workflow/2022.04\nname: Acts\nsteps:\n- namespace: greet\n  uses: greet-person\n  props: { who: Ada, word: s3cret }\n",
+    });
+    const page = await openPage(server, `/workflows/${workflow.id}/steps?step=greet`);
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.getByLabel("Who", { exact: true }).fill("Grace");
+    await page.getByRole("textbox", { name: "Word" }).fill("0ther");
+    await page.getByRole("list", { name: "Steps" }).getByText("not saved").waitFor();
+    expect(await page.evaluate("JSON.stringify(sessionStorage)")).not.toMatch(/0ther|s3cret/);
+    await page.reload();
+    await expect.poll(() => page.getByLabel("Who", { exact: true }).inputValue()).toBe("Grace");
+    await page.getByRole("button", { name: "Save props" }).click();
+    await expect.poll(async () => (await filesIn(server))["workflow.yaml"]).toMatch(/who: Grace, word: s3cret/);
+  });
+});
+
+describe("the files of a workflow", () => {
+  it("are added and deleted, also over a reload, and a step uses the new one", async () => {
+    const { server, workflow } = await withFailedRun();
+    const page = await openPage(server, `/workflows/${workflow.id}/files`);
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: "New file…" }).click();
+    await page.getByLabel("Path in the folder").fill("../outside.mjs");
+    await page.getByText("Expected a path inside the folder").waitFor();
+    await page.getByLabel("Path in the folder").fill("lib/price.mjs");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await type(page, "export const price = 42;");
+    await page.getByRole("button", { name: "two/entry.js" }).click();
+    await type(page, `import { price } from "../lib/price.mjs";\n${codeStep("return price;")}`);
+    await page.reload();
+    await page.getByRole("button", { name: "lib/price.mjs ●" }).waitFor();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved: version 2 is running").waitFor();
+    expect(exportsOf(await workflow.run(), "two")).toEqual({ $return_value: 42 });
+    await page.getByRole("button", { name: "lib/price.mjs" }).click();
+    await page.getByRole("button", { name: "Delete file" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("alert").filter({ hasText: "lib/price.mjs" }).waitFor();
+    await page.getByRole("button", { name: "two/entry.js" }).click();
+    await type(page, codeStep("return 1;"));
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved: version 3 is running").waitFor();
+    expect(Object.keys(await filesIn(server)).toSorted()).toEqual(["one/entry.js", "two/entry.js", "workflow.yaml"]);
+  });
+});
+
 async function filesIn(server: TestServer): Promise<Readonly<Record<string, string>>> {
   const [workflow] = (await server.client.workflows.list()).data;
   return (await server.client.workflows.files(workflow?.id ?? "")).files;
@@ -144,7 +255,7 @@ async function withActions(): Promise<TestServer> {
   await mkdir(join(folder, "components", "greet", "actions", "person"), { recursive: true });
   await writeFile(
     join(folder, "components", "greet", "actions", "person", "person.mjs"),
-    'export default { key: "greet-person", name: "Greet Person", description: "Greets", version: "0.0.1", type: "action", props: { who: { type: "string", label: "Who" } }, run() { return "Hello " + this.who; } };',
+    'export default { key: "greet-person", name: "Greet Person", description: "Greets", version: "0.0.1", type: "action", props: { who: { type: "string", label: "Who" }, word: { type: "string", label: "Word", secret: true, optional: true } }, run() { return "Hello " + this.who; } };',
   );
   const server = await TestServer.inMemory();
   await server.client.registries.remove("pipedream");

@@ -1,6 +1,7 @@
 import { type Client, createClient, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { Source } from "../types.ts";
+import { forgetTexts } from "./kept-text.ts";
 
 const KEPT = "headwater-key";
 
@@ -55,8 +56,9 @@ export async function openWith(key: string): Promise<Session> {
   return session;
 }
 
-/** Forgets the key, in every tab. */
+/** Forgets the key, in every tab, and what is typed in this one. */
 export function signOut(): void {
+  forgetTexts();
   localStorage.removeItem(KEPT);
   location.assign("/");
 }

@@ -1,7 +1,8 @@
-import { useRef, useState } from "preact/hooks";
-import type { Place } from "../../domain/workflow/edit-steps.ts";
+import { useState } from "preact/hooks";
+import type { Files, Place } from "../../domain/workflow/edit-steps.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { useQuery } from "../browser/address.ts";
+import { keepText } from "../browser/kept-text.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { WorkflowStep } from "../types.ts";
@@ -10,6 +11,7 @@ import { useLoaded } from "../use-loaded.ts";
 import { Graph } from "../workflow/graph.tsx";
 import type { WorkflowTabProps } from "../workflow/tab-props.ts";
 import { AddStep } from "./add-step.tsx";
+import { placeOf, unsavedSteps } from "./draft.ts";
 import { referencesOf, referencesTo } from "./references.ts";
 import { StepPanel } from "./step-panel.tsx";
 import { useFolder } from "./use-folder.ts";
@@ -20,14 +22,10 @@ const LOOK_EVERY_MS = 3000;
 export function Builder({ workflow, reload }: WorkflowTabProps) {
   const client = useClient();
   const mayChange = useMayChange();
-  const [chosen, setStep] = useQuery("step");
-  const typing = useRef(false);
-  const setChosen = (namespace: string): void => {
-    if (namespace !== chosen && typing.current && !confirm("Leave this step, and lose what you typed?")) return;
-    setStep(namespace);
-  };
+  const [chosen, setChosen] = useQuery("step");
+  const [typed, setTyped] = useState<Files>();
   const [place, setPlace] = useState<Place>();
-  const { folder, error, loadNewer } = useFolder(workflow, { isTyping: () => typing.current, onChanged: reload });
+  const { folder, error, loadNewer } = useFolder(workflow, { isTyping: () => typed !== undefined, onChanged: reload });
   const { isUnderWay, error: refusal, attempt } = useAttempt();
   const lastRun = async () => {
     const [newest] = await client.workflows.runs(workflow.id, { limit: 1 });
@@ -57,7 +55,14 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
       {loadNewer !== undefined && (
         <div class="note attention row wrap" role="alert">
           <span class="grow">Somebody else changed this workflow: version {workflow.version} is running.</span>
-          <button type="button" class="button" onClick={loadNewer}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              if (step !== undefined) keepText(placeOf(workflow.id, step), undefined);
+              loadNewer();
+            }}
+          >
             Load it and discard my changes
           </button>
         </div>
@@ -65,7 +70,7 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
       {refusal !== undefined && <Problem error={refusal} />}
       <div class={`panel split ${step === undefined ? "" : "has-chosen"}`}>
         <div class="list" style={{ padding: "12px" }}>
-          <Graph steps={workflow.steps} records={last?.records ?? []} chosen={chosen} onChoose={setChosen} by="namespace" />
+          <Graph steps={workflow.steps} records={last?.records ?? []} chosen={chosen} onChoose={setChosen} by="namespace" unsaved={unsavedSteps(workflow.id)} />
         </div>
         <div class="chosen" tabIndex={-1}>
           <button type="button" class="button back" onClick={() => setChosen("")}>
@@ -78,10 +83,9 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
               key={step.namespace}
               step={step}
               folder={folder}
-              typing={typing}
+              workflow={workflow}
+              draft={{ files: typed, set: setTyped }}
               references={references}
-              record={last?.records.findLast(({ namespace }) => namespace === step.namespace)}
-              run={last?.run}
               onChosen={setChosen}
               onAdd={setPlace}
             />

@@ -1,4 +1,4 @@
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
 import { Description } from "../parts/text/description.tsx";
 import type { Prop } from "../types.ts";
@@ -72,21 +72,36 @@ function isExpression(value: JsonValue | undefined): boolean {
 
 /** Puts what an earlier step left into the field. */
 function Insert({ field: { prop, value, set }, references }: { field: FieldProps; references: readonly string[] }) {
+  const [isOpen, setOpen] = useState(false);
   const insert = (reference: string): void => {
-    if (reference === "") set(undefined);
-    else set(prop.type === "string" && typeof value === "string" ? `${value}${reference}` : reference);
+    set(prop.type === "string" && typeof value === "string" ? `${value}${reference}` : reference);
+    setOpen(false);
   };
+  const name = prop.label ?? prop.name;
   return (
-    <Select
-      label={`Insert into ${prop.label ?? prop.name}`}
-      value="-"
-      choices={{
-        "-": "Insert from an earlier step…",
-        ...(isExpression(value) ? { "": "Remove the expression" } : {}),
-        ...Object.fromEntries(references.map((one) => [one, one])),
-      }}
-      onChange={(chosen) => chosen !== "-" && insert(chosen)}
-    />
+    <div class="stack tight">
+      <div class="row">
+        <button type="button" class="button plain" aria-expanded={isOpen} aria-label={`Insert into ${name}`} onClick={() => setOpen(!isOpen)}>
+          Insert from an earlier step <span aria-hidden="true">▾</span>
+        </button>
+        {isExpression(value) && (
+          <button type="button" class="button plain" aria-label={`Remove the expression of ${name}`} onClick={() => set(undefined)}>
+            Remove the expression
+          </button>
+        )}
+      </div>
+      {isOpen && (
+        <ul class="panel inserted" aria-label={`What ${name} can take`}>
+          {references.map((reference) => (
+            <li key={reference}>
+              <button type="button" class="button plain mono" onClick={() => insert(reference)}>
+                {reference}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }
 

@@ -30,13 +30,15 @@ interface Setup {
   readonly declared: readonly Prop[];
   /** Without secrets. */
   readonly kept: JsonObject;
+  /** Typed before a reload of the page. */
+  readonly typed?: JsonObject;
   /** The server uses this source's secrets. */
   readonly sourceId?: string;
 }
 
-export function usePropValues({ code, declared, kept, sourceId }: Setup): PropValues {
+export function usePropValues({ code, declared, kept, typed = {}, sourceId }: Setup): PropValues {
   const client = useClient();
-  const [changed, setChanged] = useState<JsonObject>({});
+  const [changed, setChanged] = useState<JsonObject>(typed);
   const [added, setAdded] = useState<readonly Prop[]>();
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [error, setError] = useState<unknown>();

@@ -93,14 +93,23 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
     }
     setUnderWay(false);
   };
-  const rehearse = ({ id }: Hit): Promise<string> =>
-    id.startsWith("run_")
-      ? Promise.resolve("a workflow: Retry failed runs on its page makes a dry run")
-      : client.invocations.rehearse(id).then(({ after }) => `would be ${outcomeWord(after.outcome)}`);
-  const replay = ({ id }: Hit): Promise<string> =>
-    id.startsWith("run_")
-      ? client.workflows.rerun(id).then(() => "started again")
-      : client.invocations.replay(id).then(({ outcome }) => `ran again: ${outcomeWord(outcome)}`);
+  /** Failed runs of a workflow go on from where they failed, others begin again. */
+  const startOf = async ({ id, failed }: Hit): Promise<{ from?: string }> => {
+    const [first] = failed ? [] : await client.workflows.steps(id);
+    return first === undefined ? {} : { from: first.namespace };
+  };
+  const rehearse = async (hit: Hit): Promise<string> => {
+    const { id } = hit;
+    if (!id.startsWith("run_")) return wouldEnd(outcomeWord((await client.invocations.rehearse(id)).after.outcome));
+    const { state, failure } = (await client.workflows.rehearseRun(id, await startOf(hit))).after;
+    return `${wouldEnd(state)}${failure === undefined ? "" : `: ${failure.namespace}: ${failure.message}`}`;
+  };
+  const replay = async (hit: Hit): Promise<string> => {
+    const { id } = hit;
+    if (!id.startsWith("run_")) return `ran again: ${outcomeWord((await client.invocations.replay(id)).outcome)}`;
+    await client.workflows.rerun(id, await startOf(hit));
+    return "started again";
+  };
   return (
     <>
       {mayChange && runs.length > 0 && (
@@ -139,7 +148,7 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
               <strong class="cut">{hit.source_name ?? hit.source_id}</strong>
               <span class="muted cut">{hit.snippet}</span>
             </Link>
-            {dry[hit.id] !== undefined && again[hit.id] === undefined && <span class="muted">{dry[hit.id]}</span>}
+            {dry[hit.id] !== undefined && again[hit.id] === undefined && <span class="muted cut">{dry[hit.id]}</span>}
             {again[hit.id] !== undefined && <strong>{again[hit.id]}</strong>}
             <span class="muted">
               <Ago at={hit.at_ms} />
@@ -155,4 +164,8 @@ function pathOf({ kind, id, source_id: source }: Hit): string {
   const page = source.startsWith("p_") ? `/workflows/${source}` : `/sources/${source}`;
   if (kind === "run") return `${page}/runs?run=${id}`;
   return source.startsWith("p_") ? `${page}/runs` : `${page}/events?event=${id}`;
+}
+
+function wouldEnd(word: string): string {
+  return word === "succeeded" ? "would succeed" : word === "failed" ? "would fail" : `would end as: ${word}`;
 }

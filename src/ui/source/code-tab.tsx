@@ -46,6 +46,7 @@ export function CodeTab({ source, reload }: TabProps) {
   return (
     <FilesEditor
       key={base.key}
+      owner={source.id}
       base={base}
       newer={loaded !== undefined && loaded.version > base.version && loaded.componentId !== base.componentId ? loaded : undefined}
       save={save}

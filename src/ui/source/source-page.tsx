@@ -17,7 +17,7 @@ import { ConfigurationTab } from "./configuration-tab.tsx";
 import { ListensTab, SubscribersTab } from "./deliveries-tab.tsx";
 import { EventsTab } from "./events-tab.tsx";
 import { LogsTab } from "./logs-tab.tsx";
-import { RunDialog } from "./run-dialog.tsx";
+import { RunSource } from "./run-source.tsx";
 import { RunsTab } from "./runs-tab.tsx";
 import { ScheduleTab } from "./schedule-tab.tsx";
 import { Alerts } from "../parts/alerts.tsx";
@@ -143,7 +143,7 @@ function Verbs({ source, reload }: TabProps) {
           Delete…
         </button>
       </Menu>
-      {open === "run" && <RunDialog source={source} onClose={() => setOpen(undefined)} />}
+      {open === "run" && <RunSource source={source} onClose={() => setOpen(undefined)} />}
       {open === "delete" && (
         <ConfirmByName title={`Delete ${source.name}?`} name={slug} verb="Delete" onConfirm={remove} onClose={() => setOpen(undefined)}>
           Its deactivate hook runs. Then it is deleted with its events, runs, state and versions.

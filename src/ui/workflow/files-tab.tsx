@@ -32,6 +32,7 @@ export function FilesTab({ workflow, reload }: WorkflowTabProps) {
   return (
     <FilesEditor
       key={base.key}
+      owner={id}
       base={base}
       newer={loaded !== undefined && loaded.version > base.version ? loaded : undefined}
       save={save}

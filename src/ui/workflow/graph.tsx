@@ -12,12 +12,16 @@ export interface GraphProps {
   readonly onChoose?: (path: string) => void;
   /** What `chosen` is: the path of a record, or the name of a step, which may not have run. */
   readonly by?: "path" | "namespace";
+  /** Names of steps with text that is not saved. */
+  readonly unsaved?: ReadonlySet<string>;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5] as const;
 
 /** The steps as a drawing that scrolls and zooms. Each step is a button, in the order of the file. */
-export function Graph({ steps, records = [], chosen = "", onChoose, by = "path" }: GraphProps) {
+export function Graph({ steps, records = [], chosen = "", onChoose, by = "path", unsaved = NONE }: GraphProps) {
   const drawn = useMemo(() => layoutOf(steps), [JSON.stringify(steps)]);
   const [at, setAt] = useState(2);
   const zoom = ZOOMS[at] ?? 1;
@@ -61,7 +65,14 @@ export function Graph({ steps, records = [], chosen = "", onChoose, by = "path" 
             <ul aria-label="Steps">
               {drawn.nodes.map(({ step, x, y }) => (
                 <li key={step.namespace} style={{ left: `${x}px`, top: `${y}px`, width: `${NODE_WIDTH}px`, height: `${NODE_HEIGHT}px` }}>
-                  <Node step={step} records={records} chosen={chosen} by={by} {...(onChoose === undefined ? {} : { onChoose })} />
+                  <Node
+                    step={step}
+                    records={records}
+                    chosen={chosen}
+                    by={by}
+                    isUnsaved={unsaved.has(step.namespace)}
+                    {...(onChoose === undefined ? {} : { onChoose })}
+                  />
                 </li>
               ))}
             </ul>
@@ -72,9 +83,10 @@ export function Graph({ steps, records = [], chosen = "", onChoose, by = "path" 
   );
 }
 
-type NodeProps = { readonly step: WorkflowStep } & Required<Pick<GraphProps, "records" | "chosen" | "by">> & Pick<GraphProps, "onChoose">;
+type NodeProps = { readonly step: WorkflowStep; readonly isUnsaved: boolean } & Required<Pick<GraphProps, "records" | "chosen" | "by">> &
+  Pick<GraphProps, "onChoose">;
 
-function Node({ step, records, chosen, onChoose, by }: NodeProps) {
+function Node({ step, isUnsaved, records, chosen, onChoose, by }: NodeProps) {
   const { namespace } = step;
   const own = records.filter((record) => record.namespace === namespace);
   const last = own.at(-1);
@@ -90,6 +102,7 @@ function Node({ step, records, chosen, onChoose, by }: NodeProps) {
             <strong>{namespace}</strong>
           </button>
         )}
+        {isUnsaved && <span class="muted">not saved</span>}
         {last !== undefined && <StateMark tone={STEP_TONES[last.state]}>{last.state}</StateMark>}
       </div>
       <div class="row muted">

@@ -8,8 +8,9 @@ import { Waiting } from "../waiting.tsx";
 
 interface DescribedProps {
   readonly code: CodeParams;
-  readonly back: string;
-  readonly onBack: () => void;
+  /** Text of a button that leads back. */
+  readonly back?: string;
+  readonly onBack?: () => void;
   readonly children: (described: DescribedRecord) => preact.ComponentChildren;
 }
 
@@ -18,11 +19,13 @@ export function Described({ code, back, onBack, children }: DescribedProps) {
   const { value, error, reload } = useLoaded(JSON.stringify(code), () => client.components.describe(code));
   return (
     <>
-      <div>
-        <button type="button" class="button" onClick={onBack}>
-          ← {back}
-        </button>
-      </div>
+      {back !== undefined && (
+        <div>
+          <button type="button" class="button" onClick={onBack}>
+            ← {back}
+          </button>
+        </div>
+      )}
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Waiting />}
       {value !== undefined && children(value)}

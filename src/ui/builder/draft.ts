@@ -1,0 +1,28 @@
+import { useEffect } from "preact/hooks";
+import type { Files } from "../../domain/workflow/edit-steps.ts";
+import { keptPlaces } from "../browser/kept-text.ts";
+import type { WorkflowStep } from "../types.ts";
+
+/** The folder with what is typed for the chosen step. Undefined when everything is saved. */
+export interface Draft {
+  readonly files: Files | undefined;
+  readonly set: (files: Files | undefined) => void;
+}
+
+export function useDraft({ set }: Draft, files: Files | undefined): void {
+  useEffect(() => {
+    set(files);
+    return () => set(undefined);
+  }, [files]);
+}
+
+/** Of a step in this tab's storage. */
+export function placeOf(workflowId: string, { namespace }: Pick<WorkflowStep, "namespace">): string {
+  return `${workflowId} ${namespace}`;
+}
+
+/** Names of the steps with text that is not saved. */
+export function unsavedSteps(workflowId: string): ReadonlySet<string> {
+  const start = `${workflowId} `;
+  return new Set(keptPlaces(start).map((place) => place.slice(start.length)));
+}

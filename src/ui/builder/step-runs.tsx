@@ -1,0 +1,122 @@
+import { useState } from "preact/hooks";
+import type { Files } from "../../domain/workflow/edit-steps.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { useGo } from "../browser/address.ts";
+import { Select } from "../parts/fields.tsx";
+import { JsonTree } from "../parts/json/json-tree.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { LogLines } from "../source/log-lines.tsx";
+import type { RehearsedRun, RunStep, Workflow, WorkflowStep } from "../types.ts";
+import { useAttempt } from "../use-attempt.ts";
+import { useLoaded } from "../use-loaded.ts";
+import { runChoices } from "../workflow/run-choices.ts";
+import { STEP_TONES } from "../workflow/step-texts.ts";
+import type { Folder } from "./use-folder.ts";
+
+const EARLIER = 20;
+const LOOK_EVERY_MS = 3000;
+
+interface StepRunsProps {
+  readonly workflow: Workflow;
+  readonly step: WorkflowStep;
+  readonly folder: Folder;
+  /** With what is typed, if anything. */
+  readonly draft: Files | undefined;
+}
+
+/** What a run did in this step, and what the step would do with what the run gave it. */
+export function StepRuns({ workflow, step, folder, draft }: StepRunsProps) {
+  const client = useClient();
+  const go = useGo();
+  const mayChange = useMayChange();
+  const { namespace } = step;
+  const { id: workflowId } = workflow;
+  const [wanted, setWanted] = useState("");
+  const [asksThirdParties, setAsking] = useState(false);
+  const [tried, setTried] = useState<RehearsedRun>();
+  const { isUnderWay, error, attempt } = useAttempt();
+  const { value: runs = [] } = useLoaded(`runs ${workflowId}`, () => client.workflows.runs(workflowId, { limit: EARLIER }), LOOK_EVERY_MS);
+  const id = runs.some((run) => run.id === wanted) ? wanted : (runs[0]?.id ?? "");
+  const { value: records } = useLoaded(`steps ${id}`, async () => (id === "" ? [] : client.workflows.steps(id)), LOOK_EVERY_MS);
+  const record = records?.findLast((one) => one.namespace === namespace);
+  const tryIt = (): Promise<void> =>
+    attempt(async () => {
+      setTried(undefined);
+      const files = draft === undefined ? {} : { files: { ...draft } };
+      setTried(await client.workflows.rehearseRun(id, { from: namespace, alone: true, ask_third_parties: asksThirdParties, ...files }));
+    });
+  const rerun = (): Promise<void> =>
+    attempt(async () => {
+      if (draft !== undefined) await folder.change(draft);
+      const again = await client.workflows.rerun(id, { from: namespace });
+      go(`/workflows/${workflowId}/runs?run=${again.id}`);
+    });
+  if (runs.length === 0) return <p class="muted">After the first run, this step can be tried with what the run gave it.</p>;
+  return (
+    <section class="stack tight" aria-label="Runs of this step">
+      <div class="row wrap">
+        <h3>With a run</h3>
+        <Select label="Run" choices={runChoices(runs)} value={id} onChange={setWanted} />
+        <span class="grow" />
+        {mayChange && (
+          <>
+            <button type="button" class="button" disabled={isUnderWay} title="A dry run of this step alone: nothing is stored" onClick={() => void tryIt()}>
+              {isUnderWay ? "Trying…" : "Try this step"}
+            </button>
+            <button type="button" class="button" disabled={isUnderWay} onClick={() => void rerun()}>
+              {draft === undefined ? "Rerun from here" : "Save and rerun from here"}
+            </button>
+          </>
+        )}
+      </div>
+      {mayChange && (
+        <label class="row">
+          <input type="checkbox" checked={asksThirdParties} onChange={({ currentTarget }) => setAsking(currentTarget.checked)} />
+          <span>
+            Send requests while trying <span class="muted">(otherwise the run's recorded answers are used)</span>
+          </span>
+        </label>
+      )}
+      {error !== undefined && <Problem error={error} />}
+      {tried !== undefined && <Tried tried={tried} namespace={namespace} />}
+      {record === undefined ? <p class="muted">This run did not reach the step.</p> : <Recorded record={record} />}
+    </section>
+  );
+}
+
+function Tried({ tried: { after }, namespace }: { tried: RehearsedRun; namespace: string }) {
+  const record = after.steps.findLast((one) => one.namespace === namespace && one.copied_from === undefined);
+  return (
+    <section class="panel padded stack tight" aria-label="What the step would do">
+      <h3>Tried, nothing was stored</h3>
+      {record === undefined ? (
+        <p class="note attention">{after.failure === undefined ? "The step was not reached." : `${after.failure.namespace}: ${after.failure.message}`}</p>
+      ) : (
+        <Result record={record} label="tried" />
+      )}
+      {after.logs.length > 0 && <LogLines lines={after.logs} none="No log lines" />}
+    </section>
+  );
+}
+
+function Recorded({ record }: { record: RunStep }) {
+  return (
+    <section class="stack tight" aria-label="Last result">
+      <Result record={record} label="last" />
+    </section>
+  );
+}
+
+function Result({ record: { state, outcome, message, inputs, decision, exports }, label }: { record: RunStep; label: string }) {
+  return (
+    <>
+      <div class="row">
+        <StateMark tone={STEP_TONES[state]}>{state}</StateMark>
+      </div>
+      {outcome !== "returned" && <p class="note bad">{message}</p>}
+      {inputs !== undefined && Object.keys(inputs).length > 0 && <JsonTree value={inputs} label={`${label} inputs`} />}
+      <JsonTree value={decision ?? exports} label={`${label} exports`} />
+    </>
+  );
+}
