@@ -46,7 +46,7 @@ import { SharedStores } from "./sources/shared-stores.ts";
 /** Receivers that do not answer delay a stop by at most this. */
 const DELIVERY_GRACE_MS = 1000;
 
-type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed" | "onTrouble" | "credentials" | "processes">;
+type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onEventsDeleted" | "onPostponed" | "onTrouble" | "credentials" | "processes">;
 
 export class Engine {
   readonly #ports: EnginePorts;
@@ -136,9 +136,11 @@ export class Engine {
       credentials: new Credentials(given),
       processes: new ProcessBudget(given.settings.maxProcesses, () => this.#hosted.coolLongestIdle() || this.#stepBench.makePlace()),
       onDeliveries: (listeners) => this.#deliverer.wake(listeners),
+      onEventsDeleted: (id) => this.search.eventsDeleted(id),
       onPostponed: () => this.#postponed.wake(),
       onTrouble: (trouble) => this.alerts.note(trouble),
     };
+    ports.feed.watchEvents((id) => this.search.eventsStored(id));
     this.#ports = ports;
     this.settings = ports.settings;
     this.feed = ports.feed;

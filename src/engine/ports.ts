@@ -13,7 +13,7 @@ import type { PackageResolver } from "../ports/package-resolver.ts";
 import type { RunFiles } from "../ports/run-files.ts";
 import type { Runner } from "../ports/runner.ts";
 import type { Sender } from "../ports/sender.ts";
-import type { ListenerId } from "../domain/ids.ts";
+import type { DeployedId, ListenerId } from "../domain/ids.ts";
 import type { EngineSettings } from "../ports/engine-settings.ts";
 import type { Store } from "../ports/stores/store.ts";
 import type { ProcessBudget } from "./runs/source/process-budget.ts";
@@ -41,6 +41,7 @@ export interface EnginePorts {
   readonly processes: ProcessBudget;
   /** The listeners have a due delivery. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
+  readonly onEventsDeleted: (sourceId: DeployedId) => void;
   readonly onPostponed: () => void;
   /** Alerts may tell it. */
   readonly onTrouble: (trouble: Trouble) => void;

@@ -3,7 +3,7 @@ import type { DeployedId, InvocationId, RunId, WorkflowId } from "../domain/ids.
 /** `scope` is the id of a source or workflow. */
 export interface Meter {
   ran(run: MeteredRun): void;
-  workflowRan(run: { readonly scope: WorkflowId; readonly id: RunId; readonly hasFailed: boolean; readonly durationMs: number }): void;
+  workflowRan(run: MeteredWorkflowRun): void;
   /** `scope` is the emitter. */
   attempted(attempt: { readonly scope: string; readonly verdict: string; readonly durationMs: number }): void;
 }
@@ -21,6 +21,13 @@ export function allMeters(meters: readonly Meter[]): Meter {
       for (const meter of meters) meter.attempted(attempt);
     },
   };
+}
+
+interface MeteredWorkflowRun {
+  readonly scope: WorkflowId;
+  readonly id: RunId;
+  readonly state: "succeeded" | "failed" | "cancelled";
+  readonly durationMs: number;
 }
 
 interface MeteredRun {

@@ -32,6 +32,12 @@ export interface SearchHit extends Omit<SearchDocument, "text"> {
   readonly snippet: string;
 }
 
+export interface IndexedDocument {
+  readonly ref: string;
+  /** Grows from document to document. */
+  readonly place: number;
+}
+
 /** Words of events and runs. It can be deleted, and is filled again. Calls are synchronous and short. */
 export interface SearchIndex {
   /** Replaces documents of the same kind, scope and id. `seq` is the newest event of the scope that is in it. */
@@ -52,6 +58,8 @@ export interface SearchIndex {
   scopes(): readonly string[];
   /** Removes some documents of a scope, and what is known of it. Returns the number. 0 means done. */
   forget(scope: string): number;
+  /** Of one kind and scope, in the order in which they came. `after` is a `place` of the answer before. */
+  documents(of: Pick<SearchDocument, "kind" | "scope">, page: { readonly after: number; readonly limit: number }): readonly IndexedDocument[];
   drop(document: Pick<SearchDocument, "kind" | "scope" | "ref">): void;
   close(): void;
 }

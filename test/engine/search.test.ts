@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/database/database.ts";
 import { openSearchIndex } from "../../src/store/search/fts-index.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
@@ -73,13 +75,40 @@ describe("search", () => {
     await expect.poll(async () => (await found(0)) + (await found(100)) + (await found(200)), { timeout: 20_000 }).toBe(count);
   });
 
-  it("does not find deleted events", async () => {
+  it("finds an event that was emitted again, and a run that was cancelled", async () => {
     const server = await TestServer.start({ search: "true" });
     const source = await server.deploy(CODE);
-    await post(source.record["endpoint_url"], { order: { id: 1, sku: "mirror" } });
-    await expect.poll(async () => (await server.client.search.find({ q: "mirror", kind: "event" })).length).toBe(1);
+    await post(source.record["endpoint_url"], { order: { id: 1, sku: "carpet" } });
+    const find = async (q: string): Promise<number> => (await server.client.search.find({ q })).length;
+    await expect.poll(() => find("carpet")).toBe(2);
+    const [event] = (await server.client.events.list(source.id, {})).data;
+    await server.client.events.emit(source.id, event?.id ?? "");
+    await expect.poll(() => find("carpet")).toBe(3);
+    const workflow = await deployWorkflow(server, workflowOf({ one: codeStep("$.flow.suspend();") }));
+    const run = await workflow.run({ body: { city: "Oslo" } });
+    await server.client.workflows.cancel(String(run["id"]));
+    await expect.poll(() => find("oslo")).toBe(1);
+  });
+
+  it("does not find deleted events, and keeps nothing of them in its file", async () => {
+    const server = await TestServer.start({ search: "true" });
+    const source = await server.deploy('export default { name: "Says", version: "1", run() { this.$emit({ said: "mirrorsecret" }); } };');
+    await server.client.sources.run(source.id, {});
+    const find = async (): Promise<number> => (await server.client.search.find({ q: "mirrorsecret" })).length;
+    await expect.poll(find).toBe(1);
     await server.client.events.delete(source.id, {});
-    expect(await server.client.search.find({ q: "mirror", kind: "event" })).toEqual([]);
+    expect(await find()).toBe(0);
+    await server.client.sources.run(source.id, {});
+    await expect.poll(find).toBe(1);
+    await server.client.events.delete(source.id, {});
+    const path = join(server.home, "search.db");
+    const holdsIt = (): boolean => {
+      const db = openDatabase(path, { timeoutMs: 1000 });
+      db.pragma("wal_checkpoint(truncate)");
+      db.close();
+      return readFileSync(path).includes("mirrorsecret");
+    };
+    await expect.poll(holdsIt).toBe(false);
   });
 });
 

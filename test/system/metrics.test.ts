@@ -9,7 +9,7 @@ it("figures are told in the text format of Prometheus, those of the process too"
   metrics.ran({ scope: "dc_1", id: "inv_1", trigger: "timer", outcome: "threw", durationMs: 400_000, events: 0, dropped: 0 });
   metrics.attempted({ scope: "dc_1", verdict: "delivered", durationMs: 30 });
   metrics.attempted({ scope: "dc_1", verdict: "retry", durationMs: 30 });
-  metrics.workflowRan({ scope: "p_1", id: "run_1", hasFailed: false, durationMs: 50 });
+  metrics.workflowRan({ scope: "p_1", id: "run_1", state: "succeeded", durationMs: 50 });
   expect(metrics.totals()).toEqual({ runs: 3, failed: 1, events: 3, dropped: 1, attempts: 2, delivered: 1 });
   const lines = (await metrics.text()).split("\n");
   for (const line of [

@@ -58,7 +58,12 @@ interface WaitingRun {
 /** Puts events and runs into an index a moment after they are stored, and finds them by words, places and time. */
 export class Search implements Meter {
   readonly #ports: SearchPorts;
+  /** Have new events. */
   readonly #active = new Set<DeployedId>();
+  /** Have run, so the store may have pruned older runs and events. */
+  readonly #mayBePruned = new Set<DeployedId>();
+  /** Any of their events may have been deleted. */
+  readonly #deletedIn = new Set<DeployedId>();
   #runs: WaitingRun[] = [];
   /** Runs may be missing, as those of an earlier server at the start. */
   #isIncomplete = true;
@@ -68,10 +73,8 @@ export class Search implements Meter {
     this.#ports = ports;
   }
 
-  ran({ scope, id, trigger, events }: Parameters<Meter["ran"]>[0]): void {
-    if (this.#ports.index === undefined) return;
-    if (events > 0) this.#active.add(scope);
-    if (trigger !== "step") this.#wait({ scope, id });
+  ran({ scope, id, trigger }: Parameters<Meter["ran"]>[0]): void {
+    if (this.#ports.index !== undefined && trigger !== "step") this.#wait({ scope, id });
   }
 
   workflowRan({ scope, id }: Parameters<Meter["workflowRan"]>[0]): void {
@@ -79,6 +82,14 @@ export class Search implements Meter {
   }
 
   attempted(): void {}
+
+  eventsStored(scope: DeployedId): void {
+    if (this.#ports.index !== undefined) this.#active.add(scope);
+  }
+
+  eventsDeleted(scope: DeployedId): void {
+    if (this.#ports.index !== undefined) this.#deletedIn.add(scope);
+  }
 
   #wait(run: WaitingRun): void {
     if (this.#runs.length < MOST_WAITING) this.#runs.push(run);
@@ -126,11 +137,17 @@ export class Search implements Meter {
       const known = this.#known();
       const kept = some.filter(({ scope }) => known.has(scope));
       await this.#addRuns(index, kept);
+      for (const { scope } of kept) this.#mayBePruned.add(scope);
     }
     const active = [...this.#active];
     this.#active.clear();
     for (const scope of active) {
+      this.#mayBePruned.add(scope);
       if (this.#known().has(scope)) await this.#addEvents(index, scope);
+    }
+    for (const scope of this.#deletedIn) {
+      this.#deletedIn.delete(scope);
+      await this.#dropDeleted(index, { kind: "event", scope }, true);
     }
     if (clock.now() >= this.#prunedAt + PRUNE_EVERY_MS) await this.#prune(index);
   }
@@ -213,6 +230,25 @@ export class Search implements Meter {
     const known = this.#known();
     for (const scope of index.scopes().filter((one) => !known.has(one))) while (!signal.aborted && index.forget(scope) > 0) await this.#pause();
     while (!signal.aborted && index.prune(clock.now() - retention.maxAgeMs) > 0) await this.#pause();
+    for (const scope of this.#mayBePruned) {
+      this.#mayBePruned.delete(scope);
+      for (const kind of ["event", "run"] as const) await this.#dropDeleted(index, { kind, scope }, false);
+    }
+  }
+
+  /** From the oldest on. Unless all are looked at, it ends at those that are still stored: the store prunes the oldest. */
+  async #dropDeleted(index: SearchIndex, of: Pick<SearchDocument, "kind" | "scope">, isThorough: boolean): Promise<void> {
+    let after = 0;
+    while (!this.#ports.signal.aborted) {
+      const page = index.documents(of, { after, limit: TOGETHER });
+      const gone: string[] = [];
+      for (const { ref } of page) if ((await this.#eventOf({ ...of, ref })) === undefined) gone.push(ref);
+      for (const ref of gone) index.drop({ ...of, ref });
+      const last = page.at(-1);
+      if (last === undefined || (gone.length === 0 && !isThorough)) return;
+      after = last.place;
+      await this.#pause();
+    }
   }
 
   #pause(): Promise<void> {
@@ -248,7 +284,7 @@ export class Search implements Meter {
   }
 
   /** Undefined when it is not stored any more. */
-  #eventOf({ kind, scope, ref }: SearchHit): Promise<JsonValue | undefined> {
+  #eventOf({ kind, scope, ref }: Pick<SearchHit, "kind" | "scope" | "ref">): Promise<JsonValue | undefined> {
     return kind === "event" ? this.#payloadOf(scope, ref) : this.#eventOfRun(ref);
   }
 

@@ -63,8 +63,8 @@ export class Trends implements Meter {
     if (trigger !== "step") addRun(count, outcome === "returned", durationMs);
   }
 
-  workflowRan({ scope, hasFailed, durationMs }: Parameters<Meter["workflowRan"]>[0]): void {
-    addRun(this.#countOf(scope), !hasFailed, durationMs);
+  workflowRan({ scope, state, durationMs }: Parameters<Meter["workflowRan"]>[0]): void {
+    if (state !== "cancelled") addRun(this.#countOf(scope), state === "succeeded", durationMs);
   }
 
   attempted({ scope, verdict }: Parameters<Meter["attempted"]>[0]): void {

@@ -15,6 +15,7 @@ create table if not exists documents (
   failed integer not null,
   unique (kind, scope, ref)
 );
+create index if not exists documents_of on documents (scope, kind, id);
 create index if not exists documents_at on documents (at);
 create table if not exists progress (scope text primary key, seq integer not null default 0, complete integer not null default 0);
 create virtual table if not exists words using fts5 (body, tokenize = "unicode61 remove_diacritics 2");
@@ -42,6 +43,7 @@ export function openSearchIndex(path: string): SearchIndex {
     where words match ? and ${FILTER} order by d.at desc, d.id desc limit ? offset ?`);
   const all = db.prepare(`select d.*, substr(w.body, 1, 200) as snippet from documents d join words w on w.rowid = d.id
     where ${FILTER} order by d.at desc, d.id desc limit ? offset ?`);
+  const ofKind = db.prepare("select id, ref from documents where scope = ? and kind = ? and id > ? order by id limit ?");
   const { remove, ...pruning } = prunes(db);
   return {
     add(documents, reached) {
@@ -66,6 +68,8 @@ export function openSearchIndex(path: string): SearchIndex {
       return rows(found).flatMap(hitOf);
     },
     ...pruning,
+    documents: ({ kind, scope }, { after, limit }) =>
+      rows(ofKind.all(scope, kind, after, limit)).map(({ id, ref }) => ({ ref: String(ref), place: Number(id) })),
     drop({ kind, scope, ref }) {
       const id = row(known.get(kind, scope, ref))?.["id"];
       if (id !== undefined) remove([id]);
@@ -94,7 +98,10 @@ function openShaped(path: string): Database {
     db.pragma("synchronous = off");
     const shape = Number(db.pragma("user_version"));
     if (shape !== 0 && shape !== SHAPE) throw new Error(`the search index has shape ${shape}`);
+    // What was deleted must not stay in the file.
+    db.pragma("secure_delete = on");
     db.exec(SCHEMA);
+    db.exec("insert into words (words, rank) values ('secure-delete', 1)");
     db.pragma(`user_version = ${SHAPE}`);
     return db;
   } catch (error) {

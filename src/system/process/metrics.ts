@@ -63,8 +63,8 @@ export class Metrics implements Meter {
     if (trigger !== "step") addRun(own, outcome !== "returned", durationMs);
   }
 
-  workflowRan({ scope, hasFailed, durationMs }: WorkflowRun): void {
-    addRun(this.#scopeOf(scope), hasFailed, durationMs);
+  workflowRan({ scope, state, durationMs }: WorkflowRun): void {
+    if (state !== "cancelled") addRun(this.#scopeOf(scope), state === "failed", durationMs);
   }
 
   attempted({ scope, verdict, durationMs }: Attempt): void {

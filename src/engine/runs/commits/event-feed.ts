@@ -29,6 +29,7 @@ export class EventFeed {
   readonly #store: EventStore;
   readonly #events: Subscriptions<readonly Event[]> = new Map();
   readonly #observations: Subscriptions<Observation> = new Map();
+  #onEvents: (sourceId: DeployedId) => void = () => {};
   #watcher: ((sourceId: DeployedId, observation: Observation) => void) | undefined;
 
   constructor(store: EventStore) {
@@ -36,8 +37,10 @@ export class EventFeed {
   }
 
   announce(sourceId: DeployedId, stored: { readonly events: readonly Event[] }): void {
+    if (stored.events.length === 0) return;
+    this.#onEvents(sourceId);
     const readers = this.#events.get(sourceId);
-    if (readers === undefined || stored.events.length === 0) return;
+    if (readers === undefined) return;
     for (const part of partsOf(stored.events)) for (const reader of readers) reader.add(part, part.length);
   }
 
@@ -45,6 +48,11 @@ export class EventFeed {
     this.#watcher?.(sourceId, observation);
     const readers = this.#observations.get(sourceId);
     if (readers !== undefined) for (const reader of readers) reader.add(observation);
+  }
+
+  /** New events of any source or workflow. */
+  watchEvents(watcher: (sourceId: DeployedId) => void): void {
+    this.#onEvents = watcher;
   }
 
   watchAll(watcher: (sourceId: DeployedId, observation: Observation) => void): void {

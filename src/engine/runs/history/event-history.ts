@@ -11,6 +11,7 @@ interface EventPorts {
   readonly feed: EventFeed;
   readonly clock: Clock;
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
+  readonly onEventsDeleted: (sourceId: DeployedId) => void;
 }
 
 interface Followed {
@@ -49,8 +50,11 @@ export class EventHistory {
     return event;
   }
 
-  delete(sourceId: DeployedId, range: EventRange): Promise<number> {
-    return this.#ports.store.deleteEvents(sourceId, range);
+  async delete(sourceId: DeployedId, range: EventRange): Promise<number> {
+    const { store, onEventsDeleted } = this.#ports;
+    const count = await store.deleteEvents(sourceId, range);
+    onEventsDeleted(sourceId);
+    return count;
   }
 
   listPostponed(sourceId: DeployedId, page: EventPage): Promise<readonly PostponedEvent[]> {
