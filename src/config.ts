@@ -17,6 +17,8 @@ export interface Settings {
   readonly endpointPort: number;
   /** Public URL of the endpoints, without a trailing slash. Empty when they have none. */
   readonly publicUrl: string;
+  /** Empty for the API's own address. */
+  readonly pageUrl: string;
   /** Program that makes the endpoints public: `auto`, or its name or path. Empty for none. */
   readonly tunnel: string;
   readonly timeoutMs: number;
@@ -111,6 +113,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     value: "<url>",
     default: "",
     help: "URL of the endpoints from outside, behind a proxy or tunnel",
+  },
+  pageUrl: {
+    flag: "page-url",
+    variable: "PD_PAGE_URL",
+    value: "<url>",
+    default: "",
+    help: "URL of the page from outside, for links in alerts and mails",
   },
   tunnel: {
     flag: "tunnel",
@@ -263,6 +272,7 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
     port: portOf(given("port")),
     endpointPort: portOf(given("endpointPort")),
     publicUrl: publicUrl(given("publicUrl")),
+    pageUrl: publicUrl(given("pageUrl")),
     tunnel: tunnelOf(given("tunnel"), { host: given("host").text, others: [given("publicUrl"), given("advertise")] }),
     timeoutMs: number("timeoutMs", SECOND, 0.01),
     responseMs: number("responseMs", SECOND, 0.01),

@@ -148,7 +148,8 @@ async function serveInOrder(settings: Settings, parts: ServingParts): Promise<Se
   const { store } = plugs;
   if (isShared) await requireKeys(settings.host, store);
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? doors.endpointUrl : settings.publicUrl}/${key}`;
-  const settled = engineSettings(settings, { isShared, enclosure, endpointUrl });
+  const pageUrl = (): string => (settings.pageUrl === "" ? doors.apiUrl : settings.pageUrl);
+  const settled = engineSettings(settings, { isShared, enclosure, endpointUrl, pageUrl });
   const engine = await Engine.start({ ...plugs, meter: metrics, settings: settled, signal: stop.signal });
   let answered: Promise<unknown> = Promise.resolve();
   const closing: Promise<unknown>[] = [];
@@ -294,14 +295,16 @@ interface EngineSurroundings {
   readonly isShared: boolean;
   readonly enclosure: Pick<Enclosure, "kind">;
   readonly endpointUrl: (key: string) => string;
+  readonly pageUrl: () => string;
 }
 
-function engineSettings(settings: Settings, { isShared, enclosure, endpointUrl }: EngineSurroundings) {
+function engineSettings(settings: Settings, { isShared, enclosure, endpointUrl, pageUrl }: EngineSurroundings) {
   return {
     allowsImports: !isShared || settings.allowImports,
     enclosesPrograms: enclosure.kind === "wall",
     allowsAddons: settings.allowAddons,
     endpointUrl,
+    pageUrl,
     deadlineMs: settings.timeoutMs,
     memoryMb: settings.memoryMb,
     idleMs: settings.idleMs,

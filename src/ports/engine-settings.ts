@@ -26,4 +26,6 @@ export interface EngineSettings {
   readonly retention: Retention;
   /** Public, without a trailing slash. */
   endpointUrl(key: string): string;
+  /** Address of the page for people, without a trailing slash. */
+  pageUrl(): string;
 }

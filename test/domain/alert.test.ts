@@ -5,6 +5,7 @@ import { NO_TALLY } from "../../src/domain/trend/tally.ts";
 
 const MINUTE = 60_000;
 const START = Date.parse("2026-03-05T10:00:00Z");
+const pageUrl = "https://page.test";
 const nameOf = (id: string): string => ({ dc_a: "Orders", dc_b: "Stock" })[id] ?? id;
 
 function groupOf(count: number, trouble: (index: number) => { scope: "dc_a" | "dc_b"; text: string; run: string }): Group {
@@ -18,16 +19,21 @@ describe("an alert", () => {
   it("of a thousand failures is one message, which counts them and names the first and last run", () => {
     const { subject, text, payload } = messageOfGroup(
       groupOf(1000, (index) => ({ scope: "dc_a", text: "Error: no customer", run: `inv_${index}` })),
-      { nameOf },
+      { nameOf, pageUrl },
     );
     expect(subject).toBe("Orders: 1,000 × failed");
-    expect(text).toContain("1,000 × Orders: failed: Error: no customer\n  first: pd runs inv_0\n  last: pd runs inv_999");
-    expect(payload).toMatchObject({ count: 1000, problems: [{ id: "dc_a", name: "Orders", count: 1000, first_run: "inv_0", last_run: "inv_999" }] });
+    expect(text).toContain(
+      "1,000 × Orders: failed: Error: no customer\n  first: pd runs inv_0\n  https://page.test/sources/dc_a/runs?run=inv_0\n  last: pd runs inv_999",
+    );
+    expect(payload).toMatchObject({
+      count: 1000,
+      problems: [{ id: "dc_a", name: "Orders", count: 1000, first_run: "inv_0", last_run: "inv_999", url: `${pageUrl}/sources/dc_a/runs?run=inv_999` }],
+    });
   });
 
   it("tells different texts apart, up to twenty, and counts the rest", () => {
     const group = groupOf(50, (index) => ({ scope: index % 2 === 0 ? "dc_a" : "dc_b", text: `Error ${index}`, run: `inv_${index}` }));
-    const { subject, text } = messageOfGroup(group, { nameOf });
+    const { subject, text } = messageOfGroup(group, { nameOf, pageUrl });
     expect(subject).toBe("Orders, Stock: 50 × failed");
     expect(text).toContain("and 30 with other texts");
   });
@@ -36,7 +42,7 @@ describe("an alert", () => {
     expect(
       messageOfGroup(
         groupOf(1, () => ({ scope: "dc_a", text: "x".repeat(1_000_000), run: "inv_1" })),
-        { nameOf },
+        { nameOf, pageUrl },
       ).text.length,
     ).toBeLessThan(2000);
   });

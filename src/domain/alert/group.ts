@@ -1,3 +1,4 @@
+import { pathOf, pathOfRun } from "../page-path.ts";
 import type { JsonObject } from "../text/json.ts";
 import type { Trouble } from "./alert.ts";
 
@@ -56,8 +57,10 @@ export function dueAt({ since }: Pick<Group, "since">, lastSentAt: number | unde
   return Math.max(since + COLLECT_MS, lastSentAt === undefined ? 0 : lastSentAt + PAUSE_MS);
 }
 
-interface Names {
+interface Surroundings {
   readonly nameOf: (id: string) => string;
+  /** Address of the page, without a slash at the end. */
+  readonly pageUrl: string;
 }
 
 export interface AlertMessage {
@@ -66,20 +69,25 @@ export interface AlertMessage {
   readonly payload: JsonObject;
 }
 
-function commandsOf(first: string | undefined, last: string | undefined): string {
+function runsOf({ scope, firstRun: first, lastRun: last }: Told, pageUrl: string): string {
   if (first === undefined || last === undefined) return "";
-  return first === last ? `\n  pd runs ${first}` : `\n  first: pd runs ${first}\n  last: pd runs ${last}`;
+  const shown = (label: string, run: string): string => `\n  ${label}pd runs ${run}${scope === undefined ? "" : `\n  ${pageUrl}${pathOfRun(scope, run)}`}`;
+  return first === last ? shown("", first) : `${shown("first: ", first)}${shown("last: ", last)}`;
 }
 
-export function messageOfGroup(group: Group, { nameOf }: Names): AlertMessage {
+function urlOf({ scope, lastRun }: Told, pageUrl: string): string | null {
+  if (scope === undefined) return null;
+  return `${pageUrl}${lastRun === undefined ? pathOf(scope) : pathOfRun(scope, lastRun)}`;
+}
+
+export function messageOfGroup(group: Group, { nameOf, pageUrl }: Surroundings): AlertMessage {
   const { told, count, since, until } = group;
   const scopes = [...new Set(told.flatMap(({ scope }) => (scope === undefined ? [] : [nameOf(scope)])))];
   const kinds = [...new Set(told.map(({ kind }) => kind))];
   const where = scopes.length === 0 ? "Headwater" : scopes.length > 3 ? `${scopes.slice(0, 3).join(", ")} and ${scopes.length - 3} more` : scopes.join(", ");
   const what = count === 1 ? kinds.join(", ") : `${count.toLocaleString("en")} × ${kinds.join(", ")}`;
   const lines = told.map(
-    ({ kind, scope, text, count: times, firstRun, lastRun }) =>
-      `${times.toLocaleString("en")} × ${scope === undefined ? "" : `${nameOf(scope)}: `}${kind}: ${text}${commandsOf(firstRun, lastRun)}`,
+    (one) => `${one.count.toLocaleString("en")} × ${one.scope === undefined ? "" : `${nameOf(one.scope)}: `}${one.kind}: ${one.text}${runsOf(one, pageUrl)}`,
   );
   const hidden = count - told.reduce((sum, one) => sum + one.count, 0);
   if (hidden > 0) lines.push(`and ${hidden.toLocaleString("en")} with other texts`);
@@ -92,14 +100,15 @@ export function messageOfGroup(group: Group, { nameOf }: Names): AlertMessage {
       count,
       since_ms: since,
       until_ms: until,
-      problems: told.map(({ kind, scope = null, text, count: times, firstRun = null, lastRun = null }) => ({
-        kind,
-        id: scope,
-        name: scope === null ? null : nameOf(scope),
-        text,
-        count: times,
-        first_run: firstRun,
-        last_run: lastRun,
+      problems: told.map((one) => ({
+        kind: one.kind,
+        id: one.scope ?? null,
+        name: one.scope === undefined ? null : nameOf(one.scope),
+        text: one.text,
+        count: one.count,
+        first_run: one.firstRun ?? null,
+        last_run: one.lastRun ?? null,
+        url: urlOf(one, pageUrl),
       })),
     },
   };

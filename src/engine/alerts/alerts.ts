@@ -7,6 +7,7 @@ import { type AlertId, type DeployedId, isAlertId, isWebhookId } from "../../dom
 import { signingSecrets } from "../../domain/delivery/webhook.ts";
 import { NO_TALLY } from "../../domain/trend/tally.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Mailer } from "../../ports/mailer.ts";
 import type { Sender } from "../../ports/sender.ts";
@@ -30,6 +31,7 @@ export interface AlertPorts {
   readonly mailer: Mailer;
   readonly sender: Sender;
   readonly signal: AbortSignal;
+  readonly settings: Pick<EngineSettings, "pageUrl">;
   readonly trends: Pick<Trends, "sumSince">;
   /** Of what is deployed. */
   readonly named: () => readonly { readonly id: DeployedId; readonly name: string }[];
@@ -169,12 +171,12 @@ export class Alerts {
   }
 
   async #sendGroup(id: AlertId, waiting: Waiting): Promise<void> {
-    const { clock, log } = this.#ports;
+    const { clock, log, settings } = this.#ports;
     const { group } = waiting;
     const alert = this.#known.find((known) => known.id === id);
     if (group === undefined || alert === undefined) return void this.#waiting.delete(id);
     Object.assign(waiting, { group: undefined, isSending: true });
-    const problem = await this.#send(alert, messageOfGroup(group, { nameOf: (scope) => this.#nameOf(scope) }));
+    const problem = await this.#send(alert, messageOfGroup(group, { nameOf: (scope) => this.#nameOf(scope), pageUrl: settings.pageUrl() }));
     waiting.isSending = false;
     if (problem === undefined) {
       Object.assign(waiting, { lastSentAt: clock.now(), tries: 0, notBefore: 0 });

@@ -7,7 +7,6 @@ import { AccountField } from "./account-field.tsx";
 import { ChoiceField, type ChoiceAsker } from "./choice-field.tsx";
 import { BooleanField, JsonField, ListField, NumberField, TextField } from "./plain-fields.tsx";
 import { TimerField } from "./timer-field.tsx";
-import { Select } from "../parts/fields.tsx";
 import { useClient } from "../app-context.ts";
 import { useLoaded } from "../use-loaded.ts";
 

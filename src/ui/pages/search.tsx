@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { outcomeWord } from "../../domain/run/invocation.ts";
+import { pathOf, pathOfRun } from "../../domain/page-path.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { useQuery } from "../browser/address.ts";
@@ -144,7 +145,7 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
               <input type="checkbox" aria-label={`Choose ${hit.id}`} checked={chosen.has(hit.id)} onChange={() => pick(hit.id)} />
             )}
             <StateMark tone={hit.failed ? "bad" : "plain"}>{hit.failed ? "failed run" : hit.kind}</StateMark>
-            <Link href={pathOf(hit)} class="stack tight grow" style={{ minWidth: "0" }}>
+            <Link href={pathOfHit(hit)} class="stack tight grow" style={{ minWidth: "0" }}>
               <strong class="cut">{hit.source_name ?? hit.source_id}</strong>
               <span class="muted cut">{hit.snippet}</span>
             </Link>
@@ -160,10 +161,9 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
   );
 }
 
-function pathOf({ kind, id, source_id: source }: Hit): string {
-  const page = source.startsWith("p_") ? `/workflows/${source}` : `/sources/${source}`;
-  if (kind === "run") return `${page}/runs?run=${id}`;
-  return source.startsWith("p_") ? `${page}/runs` : `${page}/events?event=${id}`;
+function pathOfHit({ kind, id, source_id: source }: Hit): string {
+  if (kind === "run") return pathOfRun(source, id);
+  return source.startsWith("p_") ? `${pathOf(source)}/runs` : `${pathOf(source)}/events?event=${id}`;
 }
 
 function wouldEnd(word: string): string {

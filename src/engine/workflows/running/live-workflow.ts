@@ -1,6 +1,7 @@
 import type { DeployedComponent } from "../../../domain/source/deployed-component.ts";
 import { PdError, isOfDatabase, messageOf } from "../../../domain/errors.ts";
 import { type RunId, type WorkflowId, isDeployedId, isWorkflowId, runId } from "../../../domain/ids.ts";
+import { pathOfRun } from "../../../domain/page-path.ts";
 import { mailServerIn } from "../../../domain/account/mail.ts";
 import type { EventTrigger } from "../../../domain/run/trigger.ts";
 import { granted } from "../../../domain/source/process-grant.ts";
@@ -31,7 +32,7 @@ import { Throttle } from "./throttle.ts";
 export interface WorkflowPorts extends CommitPorts, StepPorts {
   readonly store: WorkflowStore & Pick<ComponentStore, "getComponent" | "listVersions"> & RunStore & StepPorts["store"];
   readonly log: Log;
-  readonly settings: Pick<EngineSettings, "endpointUrl" | "deadlineMs" | "memoryMb" | "enclosesPrograms" | "allowsAddons">;
+  readonly settings: Pick<EngineSettings, "endpointUrl" | "pageUrl" | "deadlineMs" | "memoryMb" | "enclosesPrograms" | "allowsAddons">;
   readonly answers: Answers;
   readonly tokens: ExpectedTokens;
   readonly runFiles: RunFiles;
@@ -202,9 +203,11 @@ export class LiveWorkflow {
 
   /** Returns false when the run has ended or belongs to another workflow. */
   async cancel(id: RunId, reason: string): Promise<boolean> {
-    const { clock, store } = this.#ports;
+    const { clock, store, meter } = this.#ports;
     const run = await store.getRun(id);
-    if (run?.workflowId !== this.id || !(await store.cancelRun(id, clock.now(), reason))) return false;
+    const now = clock.now();
+    if (run?.workflowId !== this.id || !(await store.cancelRun(id, now, reason))) return false;
+    meter.workflowRan({ scope: this.id, id, state: "cancelled", durationMs: now - run.startedAt });
     const live = this.#live.get(id);
     if (live === undefined) await this.#dropFiles(id);
     else live.cancel();
@@ -213,7 +216,7 @@ export class LiveWorkflow {
 
   /** Like the hosted platform, reports the same failure once a day. */
   async #mailFailure({ id, version, failure }: WorkflowRun): Promise<void> {
-    const { store, mailer, clock, log } = this.#ports;
+    const { store, mailer, clock, log, settings } = this.#ports;
     const { name, slug } = this.source;
     const { namespace = "", message = "" } = failure ?? {};
     const [key, now] = [JSON.stringify([namespace, message]), clock.now()];
@@ -222,7 +225,7 @@ export class LiveWorkflow {
     if (server === undefined) return;
     for (const [known, until] of this.#mailedUntil) if (until <= now) this.#mailedUntil.delete(known);
     this.#mailedUntil.set(key, now + DAY_MS);
-    const text = `Step ${namespace} of ${name} failed:\n\n${message}\n\npd runs ${id} shows the run, pd rerun ${id} runs it again.\nThe same failure is mailed once a day. pd runs ${slug} --failed lists all.`;
+    const text = `Step ${namespace} of ${name} failed:\n\n${message}\n\npd runs ${id} shows the run, pd rerun ${id} runs it again.\n${settings.pageUrl()}${pathOfRun(this.id, id)}\nThe same failure is mailed once a day. pd runs ${slug} --failed lists all.`;
     await mailer
       .send(server, { subject: `${name}: ${namespace} failed`, text })
       .catch((error: unknown) => log.error("the mail about a failed run could not be sent", { run: id, reason: messageOf(error) }));
@@ -314,7 +317,7 @@ export class LiveWorkflow {
     if (run === undefined) return;
     const endedAt = clock.now();
     await store.noteRun({ ...run, state: "failed", endedAt, failure: { namespace: "workflow", path: "", message: messageOf(error) } });
-    this.#ports.meter.workflowRan({ scope: this.id, id, hasFailed: true, durationMs: endedAt - run.startedAt });
+    this.#ports.meter.workflowRan({ scope: this.id, id, state: "failed", durationMs: endedAt - run.startedAt });
     await this.#dropFiles(id);
     this.#host.answer(run, undefined);
   }
@@ -377,8 +380,8 @@ export class LiveWorkflow {
       answer: ({ trigger: { messageId, kind } }, response) => (kind === "http" && messageId !== undefined ? answers.settle(messageId, response) : undefined),
       ended: async (run) => {
         const { state, startedAt, endedAt } = run;
-        if (endedAt !== undefined && state !== "cancelled")
-          meter.workflowRan({ scope: this.id, id: run.id, hasFailed: state === "failed", durationMs: endedAt - startedAt });
+        if (endedAt !== undefined && state !== "running" && state !== "waiting")
+          meter.workflowRan({ scope: this.id, id: run.id, state, durationMs: endedAt - startedAt });
         await this.#dropFiles(run.id);
         // The client must not wait for the e-mail.
         if (run.state === "failed") void this.#usage.during(() => this.#mailFailure(run));
