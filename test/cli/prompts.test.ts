@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { givenEvent } from "../../src/cli/code/prop-flags.ts";
 import { describe, expect, it } from "vitest";
 import { connectAccount } from "../../src/cli/commands/accounts/accounts.ts";
 import { deploy } from "../../src/cli/commands/sources/deploy.ts";
@@ -218,5 +219,16 @@ describe("prompts", () => {
     terminal.presses("interrupt");
     await expect(done).rejects.toMatchObject({ name: "ExitPromptError" });
     expect(await server.api.get("/v1/users/me/sources")).toMatchObject({ data: [] });
+  });
+});
+
+describe("--event -", () => {
+  it("says on a terminal that it waits for the event, and takes what is typed", async () => {
+    const terminal = new Terminal(await temporaryFolder());
+    const event = givenEvent(terminal.cli, "-");
+    await terminal.sees("then press Ctrl D");
+    terminal.types('{"order":1}\n');
+    terminal.ends();
+    expect(await event).toEqual({ order: 1 });
   });
 });

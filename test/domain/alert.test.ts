@@ -71,7 +71,7 @@ describe("a daily summary", () => {
       ],
       START,
     );
-    expect(subject).toBe("The last 24 hours: 30 runs, 2 failed, 5 events, 1 deliveries given up");
+    expect(subject).toBe("The last 24 hours: 30 runs, 2 failed, 5 events, 1 delivery given up");
     expect(text.split("\n\n").slice(1)).toEqual(["Broken: 2 runs, 2 failed, 0 events", "Busy: 28 runs, 0 failed, 0 events"]);
   });
 });

@@ -51,6 +51,11 @@ export class Terminal {
     this.presses("enter");
   }
 
+  /** Ctrl D. */
+  ends(): void {
+    this.#stdin.end();
+  }
+
   types(text: string): void {
     this.#screen = "";
     this.#stdin.write(text);

@@ -4,6 +4,7 @@ import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/text/json.ts";
 import { ProjectRoot } from "../../system/home/project-root.ts";
 import type { CliContext } from "../context.ts";
+import { printNote } from "../reporter.ts";
 
 export interface PropFlags {
   /** Each is `name=value`. */
@@ -53,18 +54,19 @@ export async function readJsonFile(path: string, what: string): Promise<JsonObje
 }
 
 /** `given`: JSON, `@file`, the path of a file, or `-` for stdin. Throws PD_BAD_INPUT and PD_FILE_NOT_FOUND. */
-export async function givenEvent({ stdin }: Pick<CliContext, "stdin">, given: string): Promise<JsonValue> {
+export async function givenEvent(cli: CliContext, given: string): Promise<JsonValue> {
   const inline = parseJson(given);
   if (inline !== undefined) return inline;
   if (/^\s*[[{"]/.test(given)) throw noEvent(given);
   const isStdin = given === "-";
-  const value = parseJson(isStdin ? await text(stdin) : await readText(given.replace(/^@/, "")));
+  if (isStdin && cli.stdin.isTTY === true) printNote(cli, "Type the event as JSON, then press Ctrl D on a line of its own");
+  const value = parseJson(isStdin ? await text(cli.stdin) : await readText(given.replace(/^@/, "")));
   if (value === undefined) throw noEvent(isStdin ? "what stdin gives" : given);
   return value;
 }
 
 /** For a workflow. Throws as `givenEvent`. */
-export async function givenEventObject(cli: Pick<CliContext, "stdin">, given: string): Promise<JsonObject> {
+export async function givenEventObject(cli: CliContext, given: string): Promise<JsonObject> {
   const value = await givenEvent(cli, given);
   if (isJsonObject(value)) return value;
   throw new PdError("PD_BAD_INPUT", `Cannot use ${given} as the event: expected a JSON object`, {

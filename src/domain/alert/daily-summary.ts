@@ -36,8 +36,9 @@ export function summaryOf(total: Tally, parts: readonly Summed[], now: number): 
 }
 
 function figuresOf({ runs, failures, events, undelivered }: Tally): string {
-  const given = undelivered === 0 ? "" : `, ${undelivered.toLocaleString("en")} deliveries given up`;
-  return `${runs.toLocaleString("en")} runs, ${failures.toLocaleString("en")} failed, ${events.toLocaleString("en")} events${given}`;
+  const count = (number: number, one: string, many: string): string => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+  const given = undelivered === 0 ? "" : `, ${count(undelivered, "delivery", "deliveries")} given up`;
+  return `${count(runs, "run", "runs")}, ${failures.toLocaleString("en")} failed, ${count(events, "event", "events")}${given}`;
 }
 
 function recordOf({ runs, failures, events, delivered, undelivered }: Tally) {
