@@ -110,7 +110,7 @@ export class Engine {
     this.#leftRequests = [];
     this.#chores = Promise.all([
       activateCutOff(this.#ports, this.#hosted),
-      keepPruned(this.#ports, () => [...this.#hosted.ids, ...this.workflows.ids]),
+      keepPruned(this.#ports, { deployed: () => [...this.#hosted.ids, ...this.workflows.ids], onPruned: (id) => this.search.pruned(id) }),
       keepCool(this.#ports, this.#hosted, [this.workbench, this.#stepBench]),
       keepRenewed(this.#ports, () => this.#accountsInUse()),
       this.trends.keep(),
@@ -136,7 +136,7 @@ export class Engine {
       credentials: new Credentials(given),
       processes: new ProcessBudget(given.settings.maxProcesses, () => this.#hosted.coolLongestIdle() || this.#stepBench.makePlace()),
       onDeliveries: (listeners) => this.#deliverer.wake(listeners),
-      onEventsDeleted: (id) => this.search.eventsDeleted(id),
+      onEventsDeleted: (id, range) => this.search.eventsDeleted(id, range),
       onPostponed: () => this.#postponed.wake(),
       onTrouble: (trouble) => this.alerts.note(trouble),
     };

@@ -18,7 +18,7 @@ const LOOK_AT_TOKENS_AT_MOST_EVERY_MS = 2000;
 
 export async function keepPruned(
   { store, clock, log, settings, signal }: Pick<EnginePorts, "store" | "clock" | "log" | "signal"> & { readonly settings: Pick<EngineSettings, "retention"> },
-  deployed: () => readonly DeployedId[],
+  { deployed, onPruned }: { readonly deployed: () => readonly DeployedId[]; readonly onPruned: (id: DeployedId) => void },
 ): Promise<void> {
   const repeat = async (step: () => Promise<number>): Promise<void> => {
     while (!signal.aborted && (await step()) > 0) await clock.sleepUntil(clock.now() + PRUNE_PAUSE_MS, signal);
@@ -27,6 +27,7 @@ export async function keepPruned(
     if (isDeployedId(id)) await repeat(() => store.prune(id, settings.retention, clock.now()));
     if (isWorkflowId(id)) await repeat(() => store.pruneRuns(id, settings.retention, clock.now()));
     await repeat(() => store.pruneDeliveries(id, settings.retention, clock.now()));
+    if (isDeployedId(id)) onPruned(id);
   };
   while (!signal.aborted) {
     try {

@@ -15,6 +15,7 @@ import type { Runner } from "../ports/runner.ts";
 import type { Sender } from "../ports/sender.ts";
 import type { DeployedId, ListenerId } from "../domain/ids.ts";
 import type { EngineSettings } from "../ports/engine-settings.ts";
+import type { EventRange } from "../ports/stores/event-store.ts";
 import type { Store } from "../ports/stores/store.ts";
 import type { ProcessBudget } from "./runs/source/process-budget.ts";
 import type { Credentials } from "./accounts/credentials.ts";
@@ -41,7 +42,7 @@ export interface EnginePorts {
   readonly processes: ProcessBudget;
   /** The listeners have a due delivery. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
-  readonly onEventsDeleted: (sourceId: DeployedId) => void;
+  readonly onEventsDeleted: (sourceId: DeployedId, range: EventRange) => Promise<void>;
   readonly onPostponed: () => void;
   /** Alerts may tell it. */
   readonly onTrouble: (trouble: Trouble) => void;

@@ -32,12 +32,6 @@ export interface SearchHit extends Omit<SearchDocument, "text"> {
   readonly snippet: string;
 }
 
-export interface IndexedDocument {
-  readonly ref: string;
-  /** Grows from document to document. */
-  readonly place: number;
-}
-
 /** Words of events and runs. It can be deleted, and is filled again. Calls are synchronous and short. */
 export interface SearchIndex {
   /** Replaces documents of the same kind, scope and id. `seq` is the newest event of the scope that is in it. */
@@ -58,8 +52,12 @@ export interface SearchIndex {
   scopes(): readonly string[];
   /** Removes some documents of a scope, and what is known of it. Returns the number. 0 means done. */
   forget(scope: string): number;
-  /** Of one kind and scope, in the order in which they came. `after` is a `place` of the answer before. */
-  documents(of: Pick<SearchDocument, "kind" | "scope">, page: { readonly after: number; readonly limit: number }): readonly IndexedDocument[];
+  /** Of one kind and scope, oldest first. */
+  oldest(of: Pick<SearchDocument, "kind" | "scope">, limit: number): readonly string[];
+  /** Events of a scope by their numbers, inclusive; removes some of them. Returns the number. 0 means done. */
+  dropEvents(scope: DeployedId, fromSeq: number, toSeq: number): number;
+  /** Leaves nothing of what was removed in its files. */
+  purge(): void;
   drop(document: Pick<SearchDocument, "kind" | "scope" | "ref">): void;
   close(): void;
 }

@@ -28,7 +28,7 @@ describe("what is kept for too long or too much", () => {
     }
     const commits = (): unknown => openDatabase(path, { isReadOnly: true, timeoutMs: 1000 }).prepare("select count from commits").get();
 
-    const pruned: string[] = [];
+    const [pruned, told]: [string[], string[]] = [[], []];
     async function once(): Promise<void> {
       const over = new AbortController();
       const watched = {
@@ -37,10 +37,13 @@ describe("what is kept for too long or too much", () => {
         shrink: async () => (over.abort(), 0),
       };
       const ports = { store: watched, clock: systemClock, log: silentLog, signal: over.signal, settings: { retention: RETENTION } };
-      await keepPruned(ports, () => ["dc_idle", "dc_busy", "dc_timed"]);
+      await keepPruned(ports, { deployed: () => ["dc_idle", "dc_busy", "dc_timed"], onPruned: (id) => told.push(id) });
     }
     await once();
-    expect([...new Set(pruned)]).toEqual(["dc_busy", "dc_timed"]);
+    expect([[...new Set(pruned)], told]).toEqual([
+      ["dc_busy", "dc_timed"],
+      ["dc_busy", "dc_timed"],
+    ]);
     expect((await store.listInvocations("dc_busy", { limit: 9 })).map(({ id }) => id)).toEqual(["inv_4", "inv_3"]);
     expect(await store.countEvents("dc_busy")).toBe(2);
     const before = commits();

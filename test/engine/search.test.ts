@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -101,14 +101,39 @@ describe("search", () => {
     await server.client.sources.run(source.id, {});
     await expect.poll(find).toBe(1);
     await server.client.events.delete(source.id, {});
-    const path = join(server.home, "search.db");
-    const holdsIt = (): boolean => {
-      const db = openDatabase(path, { timeoutMs: 1000 });
-      db.pragma("wal_checkpoint(truncate)");
+    const files = ["search.db", "search.db-wal"].map((name) => join(server.home, name));
+    expect(files.filter((path) => existsSync(path) && readFileSync(path).includes("mirrorsecret"))).toEqual([]);
+  });
+
+  it("still finds the events of other channels, when those of one were deleted", async () => {
+    const server = await TestServer.start({ search: "true" });
+    const source = await server.deploy(
+      'export default { name: "Says", version: "1", run() { this.$emit({ said: "vase" }); this.$emit({ said: "vase" }, { name: "other" }); } };',
+    );
+    for (const _run of [1, 2]) await server.client.sources.run(source.id, {});
+    const find = async (): Promise<number> => (await server.client.search.find({ q: "vase", kind: "event" })).length;
+    await expect.poll(find).toBe(4);
+    await server.client.events.delete(source.id, { event_name: "other" });
+    expect(await find()).toBe(2);
+  });
+
+  it("forgets what the server has pruned, also when it was indexed late, newest first", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(CODE);
+    for (let id = 0; id < 6; id++) await post(source.record["endpoint_url"], { order: { id, sku: "sofa" } });
+    await expect.poll(async () => (await source.events()).length).toBe(6);
+    await server.stop();
+    const kept = (): number => {
+      const db = openDatabase(join(server.home, "search.db"), { timeoutMs: 1000 });
+      const [count] = db.prepare("select count(*) as n from documents").all();
       db.close();
-      return readFileSync(path).includes("mirrorsecret");
+      return Number(Object(count).n);
     };
-    await expect.poll(holdsIt).toBe(false);
+    const late = await TestServer.start({ home: server.home, search: "true" });
+    await expect.poll(kept).toBe(12);
+    await late.stop();
+    await TestServer.start({ home: server.home, search: "true", keepEvents: "2", keepInvocations: "2" });
+    await expect.poll(kept).toBe(4);
   });
 });
 

@@ -8,7 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Meter } from "../../ports/meter.ts";
 import type { SearchDocument, SearchHit, SearchIndex, SearchKind } from "../../ports/search-index.ts";
-import type { EventStore } from "../../ports/stores/event-store.ts";
+import type { EventRange, EventStore } from "../../ports/stores/event-store.ts";
 import type { RunStore } from "../../ports/stores/run-store.ts";
 import type { Retention } from "../../ports/stores/store.ts";
 import type { WorkflowStore } from "../../ports/stores/workflow-store.ts";
@@ -18,6 +18,8 @@ const PRUNE_EVERY_MS = 60_000;
 /** Documents that are added together, so that runs wait for a few milliseconds at most. */
 const TOGETHER = 25;
 const PAUSE_MS = 5;
+/** Sources whose pruned events and runs leave the index, between two looks for new ones. */
+const LOOKED_THROUGH_TOGETHER = 20;
 /** Characters of a document that can be found. */
 const MOST_TEXT = 20_000;
 /** Runs that wait. Beyond it, the sources are looked through again. */
@@ -60,10 +62,8 @@ export class Search implements Meter {
   readonly #ports: SearchPorts;
   /** Have new events. */
   readonly #active = new Set<DeployedId>();
-  /** Have run, so the store may have pruned older runs and events. */
-  readonly #mayBePruned = new Set<DeployedId>();
-  /** Any of their events may have been deleted. */
-  readonly #deletedIn = new Set<DeployedId>();
+  /** The store has removed their oldest runs or events. */
+  readonly #pruned = new Set<DeployedId>();
   #runs: WaitingRun[] = [];
   /** Runs may be missing, as those of an earlier server at the start. */
   #isIncomplete = true;
@@ -87,8 +87,18 @@ export class Search implements Meter {
     if (this.#ports.index !== undefined) this.#active.add(scope);
   }
 
-  eventsDeleted(scope: DeployedId): void {
-    if (this.#ports.index !== undefined) this.#deletedIn.add(scope);
+  pruned(scope: DeployedId): void {
+    if (this.#ports.index !== undefined) this.#pruned.add(scope);
+  }
+
+  /** Removes events that the store has deleted, and their words from the files. */
+  async eventsDeleted(scope: DeployedId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }: EventRange): Promise<void> {
+    const { index, signal } = this.#ports;
+    if (index === undefined) return;
+    while (!signal.aborted && index.dropEvents(scope, fromSeq, toSeq) > 0) await this.#pause();
+    // Those of other channels are still stored.
+    if (channel !== undefined) await this.#addEventsBetween(index, scope, { after: fromSeq - 1, to: Math.min(toSeq, index.newestEvent(scope)) });
+    index.purge();
   }
 
   #wait(run: WaitingRun): void {
@@ -137,18 +147,13 @@ export class Search implements Meter {
       const known = this.#known();
       const kept = some.filter(({ scope }) => known.has(scope));
       await this.#addRuns(index, kept);
-      for (const { scope } of kept) this.#mayBePruned.add(scope);
     }
     const active = [...this.#active];
     this.#active.clear();
     for (const scope of active) {
-      this.#mayBePruned.add(scope);
       if (this.#known().has(scope)) await this.#addEvents(index, scope);
     }
-    for (const scope of this.#deletedIn) {
-      this.#deletedIn.delete(scope);
-      await this.#dropDeleted(index, { kind: "event", scope }, true);
-    }
+    await this.#dropPruned(index);
     if (clock.now() >= this.#prunedAt + PRUNE_EVERY_MS) await this.#prune(index);
   }
 
@@ -166,8 +171,14 @@ export class Search implements Meter {
     const { store, signal } = this.#ports;
     // An older database was restored.
     if (index.newestEvent(scope) > (await store.lastSeq(scope))) while (!signal.aborted && index.forget(scope) > 0) await this.#pause();
-    while (!signal.aborted) {
-      const events = await store.listEventsSince(scope, index.newestEvent(scope), TOGETHER);
+    await this.#addEventsBetween(index, scope, { after: index.newestEvent(scope), to: Number.MAX_SAFE_INTEGER });
+  }
+
+  /** Their numbers are greater than `after`. */
+  async #addEventsBetween(index: SearchIndex, scope: DeployedId, { after, to }: { readonly after: number; readonly to: number }): Promise<void> {
+    const { store, signal } = this.#ports;
+    for (let seen = after; !signal.aborted;) {
+      const events = (await store.listEventsSince(scope, seen, TOGETHER)).filter(({ seq }) => seq <= to);
       const last = events.at(-1);
       if (last === undefined) return;
       const documents = events.map(({ id, storedAt, channel, summary = "", dedupeId = "", payload }): SearchDocument => {
@@ -175,6 +186,7 @@ export class Search implements Meter {
         return { kind: "event", scope, ref: id, at: storedAt, text, hasFailed: false };
       });
       index.add(documents, { scope, seq: last.seq });
+      seen = last.seq;
       await this.#pause();
     }
   }
@@ -230,23 +242,24 @@ export class Search implements Meter {
     const known = this.#known();
     for (const scope of index.scopes().filter((one) => !known.has(one))) while (!signal.aborted && index.forget(scope) > 0) await this.#pause();
     while (!signal.aborted && index.prune(clock.now() - retention.maxAgeMs) > 0) await this.#pause();
-    for (const scope of this.#mayBePruned) {
-      this.#mayBePruned.delete(scope);
-      for (const kind of ["event", "run"] as const) await this.#dropDeleted(index, { kind, scope }, false);
+  }
+
+  /** For a few sources at a time. */
+  async #dropPruned(index: SearchIndex): Promise<void> {
+    for (const scope of [...this.#pruned].slice(0, LOOKED_THROUGH_TOGETHER)) {
+      this.#pruned.delete(scope);
+      for (const kind of ["event", "run"] as const) await this.#dropOldest(index, { kind, scope });
     }
   }
 
-  /** From the oldest on. Unless all are looked at, it ends at those that are still stored: the store prunes the oldest. */
-  async #dropDeleted(index: SearchIndex, of: Pick<SearchDocument, "kind" | "scope">, isThorough: boolean): Promise<void> {
-    let after = 0;
-    while (!this.#ports.signal.aborted) {
-      const page = index.documents(of, { after, limit: TOGETHER });
-      const gone: string[] = [];
-      for (const { ref } of page) if ((await this.#eventOf({ ...of, ref })) === undefined) gone.push(ref);
-      for (const ref of gone) index.drop({ ...of, ref });
-      const last = page.at(-1);
-      if (last === undefined || (gone.length === 0 && !isThorough)) return;
-      after = last.place;
+  async #dropOldest(index: SearchIndex, of: Pick<SearchDocument, "kind" | "scope">): Promise<void> {
+    for (let count = 1; !this.#ports.signal.aborted; count = TOGETHER) {
+      const refs = index.oldest(of, count);
+      for (const ref of refs) {
+        if ((await this.#eventOf({ ...of, ref })) !== undefined) return;
+        index.drop({ ...of, ref });
+      }
+      if (refs.length === 0) return;
       await this.#pause();
     }
   }

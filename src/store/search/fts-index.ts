@@ -15,15 +15,15 @@ create table if not exists documents (
   failed integer not null,
   unique (kind, scope, ref)
 );
-create index if not exists documents_of on documents (scope, kind, id);
+create index if not exists documents_of on documents (scope, kind, at, id);
 create index if not exists documents_at on documents (at);
 create table if not exists progress (scope text primary key, seq integer not null default 0, complete integer not null default 0);
 create virtual table if not exists words using fts5 (body, tokenize = "unicode61 remove_diacritics 2");
 `;
 /** Raise it with the schema. */
 const SHAPE = 1;
-/** Documents that are removed together. */
-const STEP = 200;
+/** Documents that are removed together, so that others wait for a few milliseconds at most. */
+const STEP = 50;
 const MOST_DOCUMENTS = 1_000_000;
 const FILTER = `(? is null or d.kind = ?) and (? is null or d.scope = ?) and (? = 0 or d.failed = 1) and d.at >= ? and d.at <= ?`;
 
@@ -43,7 +43,6 @@ export function openSearchIndex(path: string): SearchIndex {
     where words match ? and ${FILTER} order by d.at desc, d.id desc limit ? offset ?`);
   const all = db.prepare(`select d.*, substr(w.body, 1, 200) as snippet from documents d join words w on w.rowid = d.id
     where ${FILTER} order by d.at desc, d.id desc limit ? offset ?`);
-  const ofKind = db.prepare("select id, ref from documents where scope = ? and kind = ? and id > ? order by id limit ?");
   const { remove, ...pruning } = prunes(db);
   return {
     add(documents, reached) {
@@ -68,8 +67,6 @@ export function openSearchIndex(path: string): SearchIndex {
       return rows(found).flatMap(hitOf);
     },
     ...pruning,
-    documents: ({ kind, scope }, { after, limit }) =>
-      rows(ofKind.all(scope, kind, after, limit)).map(({ id, ref }) => ({ ref: String(ref), place: Number(id) })),
     drop({ kind, scope, ref }) {
       const id = row(known.get(kind, scope, ref))?.["id"];
       if (id !== undefined) remove([id]);
@@ -98,7 +95,7 @@ function openShaped(path: string): Database {
     db.pragma("synchronous = off");
     const shape = Number(db.pragma("user_version"));
     if (shape !== 0 && shape !== SHAPE) throw new Error(`the search index has shape ${shape}`);
-    // What was deleted must not stay in the file.
+    // With `purge`, nothing of what was removed stays in the files.
     db.pragma("secure_delete = on");
     db.exec(SCHEMA);
     db.exec("insert into words (words, rank) values ('secure-delete', 1)");
@@ -110,12 +107,18 @@ function openShaped(path: string): Database {
   }
 }
 
-function prunes(db: Database): Pick<SearchIndex, "prune" | "scopes" | "forget"> & { readonly remove: (ids: readonly unknown[]) => void } {
+function prunes(
+  db: Database,
+): Pick<SearchIndex, "prune" | "scopes" | "forget" | "oldest" | "dropEvents" | "purge"> & { readonly remove: (ids: readonly unknown[]) => void } {
   const drop = db.prepare("delete from documents where id = ?");
   const dropWords = db.prepare("delete from words where rowid = ?");
   const old = db.prepare(`select id from documents where at < ? or id <= (select max(id) from documents) - ${MOST_DOCUMENTS} order by at limit ${STEP}`);
   const scopesOf = db.prepare("select distinct scope from documents");
   const ofScope = db.prepare(`select id from documents where scope = ? limit ${STEP}`);
+  const oldest = db.prepare("select ref from documents where scope = ? and kind = ? order by at, id limit ?");
+  // The id of an event ends with its number.
+  const numbered = db.prepare(`select id from documents where scope = ? and kind = 'event'
+    and cast(substr(ref, instr(ref, '-') + 1) as integer) between ? and ? limit ${STEP}`);
   const forget = db.prepare("delete from progress where scope = ?");
   const remove = (ids: readonly unknown[]): void =>
     db.transaction(() => {
@@ -132,6 +135,13 @@ function prunes(db: Database): Pick<SearchIndex, "prune" | "scopes" | "forget"> 
       remove(ids);
       return ids.length;
     },
+    oldest: ({ kind, scope }, limit) => rows(oldest.all(scope, kind, limit)).map(({ ref }) => String(ref)),
+    dropEvents(scope, fromSeq, toSeq) {
+      const ids = idsOf(numbered.all(scope, fromSeq, toSeq));
+      remove(ids);
+      return ids.length;
+    },
+    purge: () => void db.pragma("wal_checkpoint(truncate)"),
     scopes: () => rows(scopesOf.all()).map(({ scope }) => String(scope)),
     forget(scope) {
       forget.run(scope);

@@ -11,7 +11,7 @@ interface EventPorts {
   readonly feed: EventFeed;
   readonly clock: Clock;
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
-  readonly onEventsDeleted: (sourceId: DeployedId) => void;
+  readonly onEventsDeleted: (sourceId: DeployedId, range: EventRange) => Promise<void>;
 }
 
 interface Followed {
@@ -53,7 +53,7 @@ export class EventHistory {
   async delete(sourceId: DeployedId, range: EventRange): Promise<number> {
     const { store, onEventsDeleted } = this.#ports;
     const count = await store.deleteEvents(sourceId, range);
-    onEventsDeleted(sourceId);
+    await onEventsDeleted(sourceId, range);
     return count;
   }
 
