@@ -165,6 +165,38 @@ describe("one step tried with what an earlier run gave it", () => {
     expect(asked()).toEqual(["GET /other "]);
   });
 
+  it("runs no other step: it refuses one that the run does not reach, also when requests are sent", async () => {
+    const party = await thirdParty();
+    const server = await TestServer.start();
+    const asks = (name: string): string => codeStep(`await fetch("${party.url}/${name}");`);
+    const files: Record<string, string> = {
+      ...workflowOf({ one: codeStep("throw new Error('no');"), two: asks("two"), three: asks("three") }, { head }),
+      "inner/entry.js": asks("inner"),
+    };
+    const branch = '- namespace: branch\n  if: "{{false}}"\n  then:\n  - namespace: inner\n    uses: "./inner/entry.js"\n';
+    const workflow = await deployWorkflow(server, { ...files, "workflow.yaml": `${files["workflow.yaml"]}${branch}` });
+    const failed = await workflow.run();
+    for (const from of ["three", "inner"]) {
+      const tried = server.api.post(`/v1/runs/${String(failed["id"])}/rehearse`, { from, alone: true, ask_third_parties: true });
+      await expect(tried).rejects.toThrow("that run does not reach it");
+    }
+    expect(party.asked).toEqual([]);
+  });
+
+  it("asks nobody while typed code is loaded, nor in a condition, and fails at once where the file wants retries", async () => {
+    const { files, rehearse, asked, party } = await ranOnce();
+    const loads = files("return 1;");
+    const code = `export const asked = fetch("${party.url}/load").catch(() => {}); ${codeStep("throw new Error('no');")}`;
+    const yaml = `${loads["workflow.yaml"]}- namespace: branch\n  if: "{{fetch('${party.url}/if') && true}}"\n  then: []\n`.replace(
+      'uses: "./tell/entry.js"',
+      'uses: "./tell/entry.js"\n  retries: 3',
+    );
+    const typed = { ...loads, "tell/entry.js": code, "workflow.yaml": yaml };
+    expect(await rehearse({ from: "tell", alone: true, files: typed })).toMatchObject({ after: { state: "failed" } });
+    await rehearse({ from: "branch", alone: true, files: typed });
+    expect(asked()).toEqual([]);
+  });
+
   it("refuses a step that the files do not have, and none", async () => {
     const { rehearse } = await ranOnce();
     await expect(rehearse({ from: "nobody" })).rejects.toThrow('from "nobody"');

@@ -6,7 +6,7 @@ import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../../doma
 import type { StepTrigger } from "../../../domain/run/trigger.ts";
 import { type Loops, type Progress, type StepCall, type StepResult, advance } from "../../../domain/workflow/advance.ts";
 import { MOST_ITEMS, type StepRecord, type WorkflowRun, hasEnded, resultOf } from "../../../domain/workflow/run.ts";
-import type { CodeStep } from "../../../domain/workflow/workflow.ts";
+import type { CodeStep, Step } from "../../../domain/workflow/workflow.ts";
 import type { StepCommit } from "../../../ports/stores/workflow-store.ts";
 import type { StepCalled, StepTerms } from "./call-step.ts";
 import type { WorkflowPlan } from "../plan.ts";
@@ -14,6 +14,10 @@ import { type WaitAddresses, judgeStep } from "./step-record.ts";
 
 export interface RunHost {
   readonly signal: AbortSignal;
+  /** Of each step, in place of what the file says. */
+  readonly retries?: number;
+  /** False for a step that is left out. Steps that need it are then left out too. */
+  mayBegin?(step: Step): boolean;
   now(): number;
   random(): number;
   randomText(length: number): string;
@@ -152,7 +156,9 @@ export class LiveRun {
   #ready(): readonly StepCall[] {
     const { run } = this.#known;
     if (hasEnded(run) || this.#isCancelled || this.#expired !== undefined || this.#broken !== undefined || this.#host.signal.aborted) return [];
-    return this.#progress().ready.filter(({ path }) => !this.#inFlight.has(path) && this.#records.get(path)?.state !== "waiting");
+    return this.#progress().ready.filter(
+      ({ path, step }) => !this.#inFlight.has(path) && this.#records.get(path)?.state !== "waiting" && this.#host.mayBegin?.(step) !== false,
+    );
   }
 
   get #expired(): StepRecord | undefined {
@@ -185,7 +191,7 @@ export class LiveRun {
     const isAgain = before?.state === "again";
     const attempt = (before?.attempt ?? 1) + (isAgain && before.pause?.kind === "retry" ? 1 : 0);
     const runs = (before?.runs ?? 1) + (isAgain && before.pause?.kind === "rerun" ? 1 : 0);
-    const wanted = step.retries ?? plan.workflow.settings.retries;
+    const wanted = host.retries ?? step.retries ?? plan.workflow.settings.retries;
     const [isOnce, retries] = [wanted === 0, wanted ?? 0];
     const [id, token, startedAt] = [invocationId(host.now(), host.randomText(8)), host.randomText(32), host.now()];
     const tried = { path, namespace: step.namespace, attempt, runs, startedAt, invocationId: id };

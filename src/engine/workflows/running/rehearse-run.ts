@@ -1,3 +1,4 @@
+import { PdError } from "../../../domain/errors.ts";
 import { exchangesOf } from "../../../domain/run/exchange.ts";
 import type { LogLine } from "../../../domain/run/invocation.ts";
 import { parseJson } from "../../../domain/text/json.ts";
@@ -20,6 +21,9 @@ export interface RunRehearsal {
   readonly logs: readonly LogLine[];
 }
 
+/** Their bench must be closed. */
+export type DryPorts = Omit<RehearsalPorts, "bench"> & { readonly bench: Workbench; readonly asksThirdParties: boolean };
+
 interface Rehearsed {
   readonly host: RunHost;
   readonly plan: WorkflowPlan;
@@ -28,51 +32,58 @@ interface Rehearsed {
   readonly before: readonly StepRecord[];
   /** Stored steps that are not run again. */
   readonly carried: readonly StepRecord[];
-  /** Namespace of the step after which the dry run ends. */
-  readonly last?: string | undefined;
-  /** In place of recorded answers, third parties are asked. */
-  readonly asksThirdParties?: boolean | undefined;
+  /** Namespace of the only step with code that may run. */
+  readonly only?: string | undefined;
 }
+
+/** Most servers have no workflow, and the JavaScript parser is large. */
+const stepCalls = () => import("./call-step.ts");
 
 const BENCH = { most: 4, idleMs: 10_000 } as const;
 
-/**
- * Uses the code of `plan` in separate processes. Stores no step, event or data store value, and sends no mail. Recorded
- * answers replace third parties, and a request without one is refused.
- */
-export async function rehearseRun(ports: RehearsalPorts, rehearsed: Rehearsed): Promise<RunRehearsal> {
-  const { host, plan, surroundings, run, before, carried, last: until, asksThirdParties = false } = rehearsed;
-  const recordings = await ports.store.recordings(run.id);
-  const paths = new Map(before.map(({ namespace, path }) => [`${namespace} ${itemsOf(path)}`, path]));
+/** Store no step, event or data store value, and send no mail. Third parties are asked only when `asksThirdParties`, also by code that is loading. */
+export function dryPorts(ports: RehearsalPorts, { asksThirdParties }: { readonly asksThirdParties: boolean }): DryPorts {
   const store = { ...ports.store, ...withoutWrites(ports.store, ports.clock) };
   const bench = new Workbench({ ...ports, store }, { ...BENCH, ...(asksThirdParties ? {} : { isCutOff: true }) });
-  const dry: StepPorts = { ...ports, store, bench, mailer: { send: async () => {} } };
+  return { ...ports, store, bench, mailer: { send: async () => {} }, asksThirdParties };
+}
+
+/** Uses the code of `plan` in separate processes. Recorded answers replace third parties, and a request without one is refused. */
+export async function rehearseRun(dry: DryPorts, { host, plan, surroundings, run, before, carried, only }: Rehearsed): Promise<RunRehearsal> {
+  const recordings = await dry.store.recordings(run.id);
+  const paths = new Map(before.map(({ namespace, path }) => [`${namespace} ${itemsOf(path)}`, path]));
   const steps: StepRecord[] = [...carried];
   const logs: LogLine[] = [];
   const { endedAt: _ended, failure: _failure, reason: _reason, ...rest } = run;
   let last: WorkflowRun = { ...rest, state: "running" };
+  let isOver = false;
   const rehearsal: RunHost = {
     ...host,
+    // A failing step fails as it did the first time.
+    retries: 0,
+    mayBegin: ({ kind, namespace }) => only === undefined || kind !== "code" || namespace === only,
     read: async () => ({ run: last, records: carried }),
-    plan: async () => withoutRetries(plan),
+    plan: async () => plan,
     async call(_run, { plan: { steps: components }, step, path, ...calling }) {
       const component = components.get(step.namespace);
       if (component === undefined) return host.call(_run, { plan, step, path, ...calling });
       // Recording of the same step for the same items, even when the step has moved in the file.
       const text = recordings.get(paths.get(`${step.namespace} ${itemsOf(path)}`) ?? "");
       const exchanges = exchangesOf(parseJson(text ?? "[]"));
-      const { callStep } = await import("./call-step.ts");
-      const answered = asksThirdParties ? {} : { thirdParties: { kind: "answered", exchanges } as const };
-      return callStep(dry, surroundings, { step, component, ...calling, ...answered });
+      const answered = dry.asksThirdParties ? {} : { thirdParties: { kind: "answered", exchanges } as const };
+      return (await stepCalls()).callStep(dry, surroundings, { step, component, ...calling, ...answered });
     },
+    decide: async (_run, { value, steps: results }) => (await stepCalls()).decide(dry, surroundings, { value, steps: results, context: host.context(run) }),
     async commit({ run: after, record }, _invocation, result) {
       steps.push(record);
       logs.push(...result.logs);
-      last = record.namespace === until && record.state === "done" ? { ...after, state: "succeeded" } : after;
-      if (record.namespace === until) live.cancel();
+      if (isOver) return;
+      isOver = record.namespace === only;
+      last = isOver && record.state === "done" ? { ...after, state: "succeeded" } : after;
+      if (isOver) live.cancel();
     },
     async noteRun(after) {
-      last = after;
+      if (!isOver) last = after;
     },
     noteBegun: async () => {},
     observe: () => {},
@@ -82,11 +93,8 @@ export async function rehearseRun(ports: RehearsalPorts, rehearsed: Rehearsed): 
     expect: (_token, _run, work) => work(),
   };
   const live = new LiveRun(rehearsal, run.id);
-  try {
-    await live.work();
-  } finally {
-    bench.close();
-  }
+  await live.work();
+  if (only !== undefined && !isOver) throw new PdError("PD_BAD_INPUT", `Cannot try step "${only}" with what ${run.id} gave it: that run does not reach it`);
   return { run: last, steps, logs };
 }
 
@@ -102,11 +110,6 @@ function withoutWrites(store: StoreValues, clock: Pick<Clock, "now">): StoreValu
     createDataStore: async () => {},
     writeActionState: async () => {},
   };
-}
-
-/** A failing step fails as it did the first time. */
-function withoutRetries(plan: WorkflowPlan): WorkflowPlan {
-  return { ...plan, workflow: { ...plan.workflow, settings: { ...plan.workflow.settings, retries: 0 } } };
 }
 
 function itemsOf(path: string): string {

@@ -2,13 +2,13 @@ import { PdError } from "../../../domain/errors.ts";
 import { granted } from "../../../domain/source/process-grant.ts";
 import { bindingOf } from "../../../domain/workflow/binding.ts";
 import type { Tracked } from "../../../ports/progress.ts";
-import { type WorkflowBuildPorts, type WorkflowFiles, buildWorkflow } from "../deploying/build-workflow.ts";
+import { type BuildWishes, type WorkflowBuildPorts, type WorkflowFiles, buildWorkflow } from "../deploying/build-workflow.ts";
 import { type StepFacts, carriedOver, firstChanged } from "../../../domain/workflow/rerun.ts";
 import { type RunState, type StepRecord, type WorkflowRun, hasEnded } from "../../../domain/workflow/run.ts";
 import { everyStep } from "../../../domain/workflow/workflow.ts";
 import type { LiveWorkflow, WorkflowPorts } from "./live-workflow.ts";
 import type { WorkflowPlan } from "../plan.ts";
-import { type RehearsalPorts, type RunRehearsal, rehearseRun } from "./rehearse-run.ts";
+import { type DryPorts, type RehearsalPorts, type RunRehearsal, dryPorts, rehearseRun } from "./rehearse-run.ts";
 
 const MOST_IN_BULK = 10_000;
 /** Each dry run starts its own processes. */
@@ -109,24 +109,32 @@ export class Repeats {
     return this.#rehearse(this.#lookup.workflowOf(run), run, wishes);
   }
 
-  async #rehearse(live: LiveWorkflow, run: WorkflowRun, { from, isAlone = false, files, asksThirdParties, progress }: DryRunWishes): Promise<RehearsedRun> {
-    const current = await live.plan();
-    const plan = files === undefined ? current : await this.#built(live, current, { files, progress });
+  async #rehearse(
+    live: LiveWorkflow,
+    run: WorkflowRun,
+    { from, isAlone = false, files, asksThirdParties = false, progress }: DryRunWishes,
+  ): Promise<RehearsedRun> {
     if (isAlone && from === undefined) throw new PdError("PD_BAD_INPUT", `Cannot try one step of ${run.id}: no step is named`, { fix: "Name it in from" });
-    checkFrom(plan, { from, run, slug: live.source.slug });
-    const before = await this.#ports.store.stepRecords(run.id);
-    const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
-    const { host } = live;
-    // The debugger is for real runs only.
-    const { debug: _link, ...surroundings } = live.surroundings(plan);
-    const last = isAlone ? from : undefined;
-    return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried, last, asksThirdParties }) };
+    const dry = dryPorts(this.#ports, { asksThirdParties });
+    try {
+      const current = await live.plan();
+      const plan = files === undefined ? current : await this.#built(dry, live, { files, before: current, progress });
+      checkFrom(plan, { from, run, slug: live.source.slug });
+      const before = await this.#ports.store.stepRecords(run.id);
+      const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
+      const { host } = live;
+      // The debugger is for real runs only.
+      const { debug: _link, ...surroundings } = live.surroundings(plan);
+      return { run, before, after: await rehearseRun(dry, { host, plan, surroundings, run, before, carried, only: isAlone ? from : undefined }) };
+    } finally {
+      dry.bench.close();
+    }
   }
 
-  #built(live: LiveWorkflow, before: WorkflowPlan, { files, progress }: { files: WorkflowFiles } & Tracked): Promise<WorkflowPlan> {
+  #built(dry: DryPorts, live: LiveWorkflow, wishes: Pick<BuildWishes, "files" | "before" | "progress">): Promise<WorkflowPlan> {
     const { env, configured, settings } = live.source;
     const grant = granted({ allowsPrograms: settings.allow_run, ...bindingOf(configured).limits });
-    return buildWorkflow(this.#ports, { files, env, before, grant, progress });
+    return buildWorkflow({ ...this.#ports, workbench: dry.bench }, { ...wishes, env, grant });
   }
 }
 
