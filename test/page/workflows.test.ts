@@ -193,6 +193,22 @@ describe("what is typed in the builder", () => {
     await page.locator(".cm-content").getByText("other").waitFor();
   });
 
+  it("is not given to a new step, after its step was deleted", async () => {
+    const { server, workflow } = await withFailedRun();
+    const page = await openPage(server, `/workflows/${workflow.id}/steps?step=two`);
+    await page.getByRole("button", { name: "Add a step after it" }).click();
+    const addCode = page.getByRole("dialog").getByRole("button", { name: /^Code/ });
+    await addCode.click();
+    await page.getByRole("heading", { name: "code", exact: true }).waitFor();
+    await type(page, "export default async () => 'lost';");
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("Choose a step").waitFor();
+    await page.getByRole("button", { name: "Add a first step" }).click();
+    await addCode.click();
+    await page.getByRole("heading", { name: "code", exact: true }).waitFor();
+    await page.locator(".cm-content").getByText("defineComponent").waitFor();
+  });
+
   it("keeps an action's props over a reload, but not its secrets", async () => {
     const server = await withActions();
     const workflow = await deployWorkflow(server, {
@@ -206,6 +222,10 @@ describe("what is typed in the builder", () => {
     expect(await page.evaluate("JSON.stringify(sessionStorage)")).not.toMatch(/0ther|s3cret/);
     await page.reload();
     await expect.poll(() => page.getByLabel("Who", { exact: true }).inputValue()).toBe("Grace");
+    const files = await filesIn(server);
+    await server.client.workflows.update(workflow.id, { files: { "workflow.yaml": (files["workflow.yaml"] ?? "").replace("Ada", "Bob") } });
+    await page.reload();
+    await page.getByText("This was changed elsewhere after you typed here.").waitFor();
     await page.getByRole("button", { name: "Save props" }).click();
     await expect.poll(async () => (await filesIn(server))["workflow.yaml"]).toMatch(/who: Grace, word: s3cret/);
   });

@@ -126,7 +126,7 @@ export function changeProps(text: string, namespace: string, changes: JsonObject
 /** Names that a new step may not have: those of other steps, and folders that are there. */
 export function namesTaken(files: Files): ReadonlySet<string> {
   const folders = Object.keys(files).map((path) => path.replace(/[/.].*$/, ""));
-  return new Set([...namesIn(files[WORKFLOW_FILE] ?? ""), ...folders]);
+  return new Set([...stepNames(files[WORKFLOW_FILE] ?? ""), ...folders]);
 }
 
 /** `base`, or with a number that no step has. */
@@ -136,7 +136,7 @@ export function freeName(base: string, taken: ReadonlySet<string>): string {
   for (let number = 2; ; number++) if (!taken.has(`${stem}_${number}`)) return `${stem}_${number}`;
 }
 
-function namesIn(text: string): ReadonlySet<string> {
+export function stepNames(text: string): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { step } of stepsIn(documentOf(text))) names.add(String(step.get("namespace")));
   return names;

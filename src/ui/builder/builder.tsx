@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import type { Files, Place } from "../../domain/workflow/edit-steps.ts";
+import { type Files, type Place, WORKFLOW_FILE, stepNames } from "../../domain/workflow/edit-steps.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { useQuery } from "../browser/address.ts";
-import { keepText } from "../browser/kept-text.ts";
+import { useUnsaved } from "../browser/unsaved.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { WorkflowStep } from "../types.ts";
@@ -11,7 +11,7 @@ import { useLoaded } from "../use-loaded.ts";
 import { Graph } from "../workflow/graph.tsx";
 import type { WorkflowTabProps } from "../workflow/tab-props.ts";
 import { AddStep } from "./add-step.tsx";
-import { placeOf, unsavedSteps } from "./draft.ts";
+import { forgetDrafts, unsavedSteps } from "./draft.ts";
 import { referencesOf, referencesTo } from "./references.ts";
 import { StepPanel } from "./step-panel.tsx";
 import { useFolder } from "./use-folder.ts";
@@ -31,9 +31,12 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
     const [newest] = await client.workflows.runs(workflow.id, { limit: 1 });
     return newest === undefined ? undefined : { run: await client.workflows.run(newest.id), records: await client.workflows.steps(newest.id) };
   };
+  const unsaved = unsavedSteps(workflow.id);
+  useUnsaved(unsaved.size > 0);
   const { value: last } = useLoaded(`last run of ${workflow.id}`, lastRun, LOOK_EVERY_MS);
   if (folder === undefined) return error === undefined ? <Waiting /> : <Problem error={error} />;
-  const step = stepNamed(workflow.steps, chosen);
+  const isInFolder = stepNames(folder.files[WORKFLOW_FILE] ?? "").has(chosen);
+  const step = isInFolder ? stepNamed(workflow.steps, chosen) : undefined;
   const references = referencesOf(workflow.steps, chosen, last);
   const { undo, redo } = folder;
   return (
@@ -59,7 +62,7 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
             type="button"
             class="button"
             onClick={() => {
-              if (step !== undefined) keepText(placeOf(workflow.id, step), undefined);
+              forgetDrafts(workflow.id);
               loadNewer();
             }}
           >
@@ -70,14 +73,16 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
       {refusal !== undefined && <Problem error={refusal} />}
       <div class={`panel split ${step === undefined ? "" : "has-chosen"}`}>
         <div class="list" style={{ padding: "12px" }}>
-          <Graph steps={workflow.steps} records={last?.records ?? []} chosen={chosen} onChoose={setChosen} by="namespace" unsaved={unsavedSteps(workflow.id)} />
+          <Graph steps={workflow.steps} records={last?.records ?? []} chosen={chosen} onChoose={setChosen} by="namespace" unsaved={unsaved} />
         </div>
         <div class="chosen" tabIndex={-1}>
           <button type="button" class="button back" onClick={() => setChosen("")}>
             ← Steps
           </button>
           {step === undefined ? (
-            <p class="muted">Choose a step to see its code, its props and its last result.</p>
+            <p class="muted">
+              {chosen === "" || isInFolder ? "Choose a step to see its code, its props and its last result." : "This step is not in the files that you edit."}
+            </p>
           ) : (
             <StepPanel
               key={step.namespace}

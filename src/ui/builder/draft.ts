@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import type { Files } from "../../domain/workflow/edit-steps.ts";
-import { keptPlaces } from "../browser/kept-text.ts";
+import { forgetTexts, keepText, keptPlaces } from "../browser/kept-text.ts";
 import type { WorkflowStep } from "../types.ts";
 
 /** The folder with what is typed for the chosen step. Undefined when everything is saved. */
@@ -25,4 +25,14 @@ export function placeOf(workflowId: string, { namespace }: Pick<WorkflowStep, "n
 export function unsavedSteps(workflowId: string): ReadonlySet<string> {
   const start = `${workflowId} `;
   return new Set(keptPlaces(start).map((place) => place.slice(start.length)));
+}
+
+/** With the steps inside. */
+export function forgetDraftsIn(workflowId: string, step: WorkflowStep): void {
+  keepText(placeOf(workflowId, step), undefined);
+  for (const { steps } of step.branches ?? []) for (const inside of steps) forgetDraftsIn(workflowId, inside);
+}
+
+export function forgetDrafts(workflowId: string): void {
+  forgetTexts(`${workflowId} `);
 }

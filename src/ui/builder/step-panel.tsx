@@ -4,7 +4,7 @@ import { Problem } from "../parts/problem.tsx";
 import { Described } from "../parts/text/described.tsx";
 import type { Workflow } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
-import { placeOf } from "./draft.ts";
+import { forgetDraftsIn, placeOf } from "./draft.ts";
 import { StepBlock } from "./step-block.tsx";
 import { StepCode } from "./step-code.tsx";
 import { StepProps } from "./step-props.tsx";
@@ -35,6 +35,7 @@ export function StepPanel({ workflow, onChosen, onAdd, ...part }: StepPanelProps
   const remove = (): Promise<void> =>
     attempt(async () => {
       await folder.change(removeStep(files, namespace));
+      forgetDraftsIn(workflow.id, step);
       onChosen("");
     });
   return (

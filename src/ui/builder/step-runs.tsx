@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Files } from "../../domain/workflow/edit-steps.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { useGo } from "../browser/address.ts";
@@ -7,7 +7,7 @@ import { JsonTree } from "../parts/json/json-tree.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { LogLines } from "../source/log-lines.tsx";
-import type { RehearsedRun, RunStep, Workflow, WorkflowStep } from "../types.ts";
+import type { RehearsedRun, RunStep, Workflow, WorkflowRun, WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { runChoices } from "../workflow/run-choices.ts";
@@ -32,12 +32,18 @@ export function StepRuns({ workflow, step, folder, draft }: StepRunsProps) {
   const mayChange = useMayChange();
   const { namespace } = step;
   const { id: workflowId } = workflow;
-  const [wanted, setWanted] = useState("");
+  /** Stays while newer runs come. */
+  const [chosen, setChosen] = useState<WorkflowRun>();
   const [asksThirdParties, setAsking] = useState(false);
   const [tried, setTried] = useState<RehearsedRun>();
   const { isUnderWay, error, attempt } = useAttempt();
   const { value: runs = [] } = useLoaded(`runs ${workflowId}`, () => client.workflows.runs(workflowId, { limit: EARLIER }), LOOK_EVERY_MS);
-  const id = runs.some((run) => run.id === wanted) ? wanted : (runs[0]?.id ?? "");
+  const run = chosen ?? runs[0];
+  useEffect(() => {
+    if (chosen === undefined) setChosen(runs[0]);
+  }, [chosen, runs]);
+  const id = run?.id ?? "";
+  const state = runs.find((one) => one.id === id)?.state ?? run?.state;
   const { value: records } = useLoaded(`steps ${id}`, async () => (id === "" ? [] : client.workflows.steps(id)), LOOK_EVERY_MS);
   const record = records?.findLast((one) => one.namespace === namespace);
   const tryIt = (): Promise<void> =>
@@ -52,19 +58,26 @@ export function StepRuns({ workflow, step, folder, draft }: StepRunsProps) {
       const again = await client.workflows.rerun(id, { from: namespace });
       go(`/workflows/${workflowId}/runs?run=${again.id}`);
     });
-  if (runs.length === 0) return <p class="muted">After the first run, this step can be tried with what the run gave it.</p>;
+  if (run === undefined) return <p class="muted">After the first run, this step can be tried with what the run gave it.</p>;
   return (
     <section class="stack tight" aria-label="Runs of this step">
       <div class="row wrap">
         <h3>With a run</h3>
-        <Select label="Run" choices={runChoices(runs)} value={id} onChange={setWanted} />
+        <Select
+          label="Run"
+          choices={runChoices(runs.some((one) => one.id === id) ? runs : [...runs, run])}
+          value={id}
+          onChange={(next) => setChosen(runs.find((one) => one.id === next))}
+        />
         <span class="grow" />
         {mayChange && (
           <>
-            <button type="button" class="button" disabled={isUnderWay} title="A dry run of this step alone: nothing is stored" onClick={() => void tryIt()}>
-              {isUnderWay ? "Trying…" : "Try this step"}
-            </button>
-            <button type="button" class="button" disabled={isUnderWay} onClick={() => void rerun()}>
+            {step.kind !== "parallel" && (
+              <button type="button" class="button" disabled={isUnderWay} title="A dry run of this step alone: nothing is stored" onClick={() => void tryIt()}>
+                {isUnderWay ? "Trying…" : "Try this step"}
+              </button>
+            )}
+            <button type="button" class="button" disabled={isUnderWay || state === "running" || state === "waiting"} onClick={() => void rerun()}>
               {draft === undefined ? "Rerun from here" : "Save and rerun from here"}
             </button>
           </>
@@ -90,11 +103,7 @@ function Tried({ tried: { after }, namespace }: { tried: RehearsedRun; namespace
   return (
     <section class="panel padded stack tight" aria-label="What the step would do">
       <h3>Tried, nothing was stored</h3>
-      {record === undefined ? (
-        <p class="note attention">{after.failure === undefined ? "The step was not reached." : `${after.failure.namespace}: ${after.failure.message}`}</p>
-      ) : (
-        <Result record={record} label="tried" />
-      )}
+      {record !== undefined && <Result record={record} label="tried" />}
       {after.logs.length > 0 && <LogLines lines={after.logs} none="No log lines" />}
     </section>
   );

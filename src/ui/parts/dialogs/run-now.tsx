@@ -24,6 +24,7 @@ export function RunNow({ name, offered, eventOf, run, onClose }: RunNowProps) {
   useEffect(() => {
     if (taken !== undefined) setText(JSON.stringify(taken, null, 2));
   }, [taken]);
+  const isTaking = chosen !== "" && taken === undefined && notTaken === undefined;
   const id = useId();
   const isEmpty = text.trim() === "";
   const event = isEmpty ? undefined : parseJson(text);
@@ -47,6 +48,7 @@ export function RunNow({ name, offered, eventOf, run, onClose }: RunNowProps) {
             class="input mono"
             rows={8}
             spellcheck={false}
+            readOnly={isTaking}
             aria-invalid={isWrong}
             aria-describedby={`${id}-help`}
             value={text}
@@ -61,7 +63,7 @@ export function RunNow({ name, offered, eventOf, run, onClose }: RunNowProps) {
           <button type="button" class="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="button filled" disabled={isUnderWay || isWrong}>
+          <button type="submit" class="button filled" disabled={isUnderWay || isWrong || isTaking}>
             {isUnderWay ? "Running…" : "Run"}
           </button>
         </div>
