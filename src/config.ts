@@ -62,6 +62,8 @@ interface SettingRow {
   readonly flag: string;
   readonly variable: string;
   readonly value: string;
+  /** The value of the flag without one. */
+  readonly alone?: string;
   readonly default: string;
   readonly help: string;
 }
@@ -125,6 +127,7 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     flag: "tunnel",
     variable: "PD_TUNNEL",
     value: "[program]",
+    alone: "auto",
     default: "",
     help: "Make the endpoints public while the server runs, by an installed cloudflared, ngrok or tailscale, or by the named one",
   },
@@ -168,28 +171,32 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
   search: {
     flag: "search",
     variable: "PD_SEARCH",
-    value: "<true|false>",
+    value: "[true|false]",
+    alone: "true",
     default: "false",
     help: "Keep a full-text index of events and runs, for pd search and the page",
   },
   allowScripts: {
     flag: "allow-scripts",
     variable: "PD_ALLOW_SCRIPTS",
-    value: "<true|false>",
+    value: "[true|false]",
+    alone: "true",
     default: "false",
     help: "Let packages run their install scripts",
   },
   allowAddons: {
     flag: "allow-addons",
     variable: "PD_ALLOW_ADDONS",
-    value: "<true|false>",
+    value: "[true|false]",
+    alone: "true",
     default: "false",
     help: "Let components load packages with native code, which may read this machine's files",
   },
   allowImports: {
     flag: "allow-imports",
     variable: "PD_ALLOW_IMPORTS",
-    value: "<true|false>",
+    value: "[true|false]",
+    alone: "true",
     default: "false",
     help: "Let callers of a shared server (pd serve) load modules before a component, as with --import",
   },
@@ -203,7 +210,8 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
   allowPrivateWebhooks: {
     flag: "allow-private-webhooks",
     variable: "PD_ALLOW_PRIVATE_WEBHOOKS",
-    value: "<true|false>",
+    value: "[true|false]",
+    alone: "true",
     default: "false",
     help: "Deliver to addresses inside this network even if the server listens beyond this machine",
   },

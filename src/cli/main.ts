@@ -99,8 +99,6 @@ function contextOf(command: CommandUnknownOpts, place: CliPlace): CliContext {
     Object.entries(SETTINGS).flatMap(([name, { flag }]) => {
       const attribute = flag.replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
       const value: unknown = own.has(attribute) ? undefined : all[attribute];
-      // `--tunnel` needs no value.
-      if (value === true) return [[name, "auto"]];
       return typeof value === "string" ? [[name, value]] : [];
     }),
   );

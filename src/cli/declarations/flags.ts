@@ -18,9 +18,10 @@ export function hiddenServerFlags<Declared extends CommandUnknownOpts>(command: 
 function serverOptions(): readonly Option[] {
   return Object.entries(SETTINGS)
     .filter(([name]) => name !== "home")
-    .map(([, { flag, value, help, variable, default: usual }]) =>
-      new Option(`--${flag} ${value}`, `${help} (${variable}, default ${usual === "" ? "none" : usual})`).helpGroup("Server settings:"),
-    );
+    .map(([, { flag, value, alone, help, variable, default: usual }]) => {
+      const option = new Option(`--${flag} ${value}`, `${help} (${variable}, default ${usual === "" ? "none" : usual})`).helpGroup("Server settings:");
+      return alone === undefined ? option : option.preset(alone);
+    });
 }
 
 /** `isUpdate`: a limit can be taken away again. */
