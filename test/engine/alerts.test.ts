@@ -125,7 +125,7 @@ describe("an alert", () => {
     expect(smtp.received).toEqual([]);
     await clock.setTo(evening.getTime() + 12 * 60 * MINUTE + 2 * SECOND);
     const [mail] = await eventually(async () => smtp.received.length > 0 && smtp.received);
-    expect(mail?.data).toContain("Orders: 1 runs, 0 failed");
+    expect(mail?.data).toContain("Orders: 1 run, 0 failed");
   });
 
   it("that waits is sent when the server stops", async () => {

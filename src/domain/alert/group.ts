@@ -97,6 +97,7 @@ export function messageOfGroup(group: Group, { nameOf, pageUrl }: Surroundings):
     payload: {
       type: "alert",
       subject: `${where}: ${what}`,
+      text: lines.join("\n\n"),
       count,
       since_ms: since,
       until_ms: until,

@@ -13,7 +13,10 @@ export interface Tally {
 }
 
 /** Upper bounds of durations. */
-export const DURATIONS_MS: readonly number[] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000, 120_000, 300_000, 900_000];
+export const DURATIONS_MS: readonly number[] = [
+  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 7000, 10_000, 15_000, 20_000, 30_000, 60_000, 120_000,
+  300_000, 900_000,
+];
 
 export const NO_TALLY: Tally = { runs: 0, failures: 0, events: 0, delivered: 0, undelivered: 0, durations: [] };
 

@@ -16,7 +16,7 @@ type Point = Trend["points"][number];
 
 const COLUMNS: readonly Column[] = [
   { title: "From" },
-  ...["Runs", "Failed", "Events", "Delivered", "Given up", "95 of 100 runs within"].map((title) => ({ title, isNumber: true })),
+  ...["Runs", "Failed", "Events", "Delivered", "Given up", "95 % of runs took at most"].map((title) => ({ title, isNumber: true })),
 ];
 
 /** `id`: of a source or workflow. Without it, the whole server. */
@@ -80,7 +80,7 @@ function Charts({ points }: { points: readonly Point[] }) {
           textOf={count}
         />
         <Chart
-          title="95 of 100 runs within"
+          title="95 % of runs took at most"
           sum={slowest === 0 ? "no runs" : `at most ${duration(slowest)}`}
           times={times}
           series={[{ name: "", tone: "plain", values: of((one) => one.p95_ms ?? 0) }]}
