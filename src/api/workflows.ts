@@ -218,7 +218,12 @@ export const workflows = {
     params: z.object({ files: texts, env: texts.optional(), ...limits }),
     answer: one(plan),
   }),
-  get: call(CALLS.workflows.get, { tag, summary: "Shows a workflow, by id or slug", answer: workflow }),
+  get: call(CALLS.workflows.get, {
+    tag,
+    summary: "Shows a workflow, by id or slug",
+    params: z.object({ version: whole(1, MOST_VERSIONS).optional().describe("steps are those of this version") }),
+    answer: workflow,
+  }),
   update: call(CALLS.workflows.update, {
     tag,
     summary: "Changes files, name, variables or state; running and waiting runs stay on the version that they started on",

@@ -29,7 +29,6 @@ const VERBS: readonly Entry[] = [
   { label: "Create a webhook", hint: "command", to: "/webhooks?new=1" },
   { label: "Create a data store", hint: "command", to: "/stores?new=1" },
   { label: "Run an action", hint: "command", to: "/actions" },
-  { label: "Search events and runs", hint: "command", to: "/search" },
 ];
 
 const SIGN_OUT: Entry = { label: "Sign out of this browser", hint: "command", to: "/", run: async () => signOut() };
@@ -72,10 +71,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
   ];
   const words = query.toLowerCase().split(/\s+/);
   const named = all.filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word))).slice(0, MOST);
+  const inData: Entry = { label: `Search events and runs for "${wanted}"`, hint: "search", to: `/search?q=${encodeURIComponent(wanted)}` };
   // The registries already matched the words.
   const found: readonly Entry[] = [
     ...named,
     ...(actions ?? []).map(({ key, name }) => ({ label: name, hint: `run ${key}`, to: `/actions?key=${encodeURIComponent(key)}`, action: key })),
+    ...(wanted === "" ? [] : [inData]),
   ];
   const choose = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
@@ -116,7 +117,6 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p class="empty">No results</p>}
     </Dialog>
   );
 }

@@ -9,5 +9,6 @@ export const SECTIONS: readonly { readonly path: string; readonly name: string; 
   { path: "/accounts", name: "Accounts", icon: "accounts", key: "c" },
   { path: "/stores", name: "Data stores", icon: "stores", key: "d" },
   { path: "/schedule", name: "Schedule", icon: "schedule", key: "h" },
+  { path: "/search", name: "Search", icon: "search", key: "q" },
   { path: "/status", name: "Status", icon: "status", key: "t" },
 ];

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { addStep, changeProps, changeStep, duplicateStep, freeName, moveStep, namesTaken, propsIn, removeStep } from "../../src/domain/workflow/edit-steps.ts";
+import {
+  addStep,
+  changeProps,
+  changeStep,
+  duplicateStep,
+  freeName,
+  moveStep,
+  namesTaken,
+  propsIn,
+  removeStep,
+  renameStep,
+} from "../../src/domain/workflow/edit-steps.ts";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
 
 const TEXT = `schema: workflow/2022.04
@@ -59,6 +70,16 @@ describe("steps of a workflow's file", () => {
     expect(files["warn_2/entry.mjs"]).toBe("warn");
     expect(readWorkflow(files["workflow.yaml"] ?? "")).toMatchObject({ kind: "valid" });
     expect(freeName("a_2", new Set(["a_2", "a"]))).toBe("a_3");
+  });
+
+  it("are renamed with all that reads them, and with nothing else", () => {
+    const reads = { "warn/entry.mjs": 'steps.greet.$return_value + steps?.greet + steps["greet"].x + steps.greet_2 + greet', "notes.md": "steps.greet" };
+    const files = renameStep({ ...FILES, ...reads }, "greet", "hello");
+    expect(orderOf(files["workflow.yaml"] ?? "")).toEqual(["hello", "large", "warn"]);
+    expect(files["workflow.yaml"]).toContain("{{steps.hello.$return_value.length > 5}}");
+    expect(files["workflow.yaml"]).toContain("uses: ./greet/entry.mjs");
+    expect(files["warn/entry.mjs"]).toBe('steps.hello.$return_value + steps?.hello + steps["hello"].x + steps.greet_2 + greet');
+    expect(files["notes.md"]).toBe("steps.greet");
   });
 
   it("have members replaced and removed", () => {

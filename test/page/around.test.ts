@@ -465,11 +465,13 @@ describe("search on the page", () => {
         return page.getByRole("list", { name: "Results" }).getByRole("listitem").count();
       })
       .toBe(1);
-    await page.getByLabel("All 1 run").check();
+    await page.getByLabel("All 1 failed run").check();
     await page.getByRole("button", { name: "Dry run of 1" }).click();
     await page.getByText("would succeed").waitFor();
     await page.getByRole("button", { name: "Run 1 again" }).click();
     await page.getByText("ran again: succeeded").waitFor();
+    // Another click must not run it once more.
+    expect(await page.getByRole("button", { name: /^Run \d+ again$/ }).count()).toBe(0);
     expect((await server.client.events.list(source.id, {})).data).toHaveLength(1);
     await page
       .getByRole("list", { name: "Results" })
@@ -486,7 +488,7 @@ describe("search on the page", () => {
     const page = await openPage(server, "/search?q=kettle");
     const found = page.getByRole("list", { name: "Results" }).getByText("failed run");
     await expect.poll(async () => ((await found.count()) === 0 ? (await page.reload(), found.count()) : 1), { timeout: 10_000 }).toBe(1);
-    await page.getByLabel("All 1 run").check();
+    await page.getByLabel("All 1 failed run").check();
     await page.getByRole("button", { name: "Dry run of 1" }).click();
     await page.getByText("would fail: one: Error: no kettle").waitFor();
     await workflow.update({ files: files("return 1;") });

@@ -69,7 +69,9 @@ describe("a workflow in the builder", () => {
       const graph = page.getByRole("list", { name: "Steps" }).first();
       const isDone = (name: string): Promise<void> => page.getByRole("button", { name, exact: true }).and(page.locator(":disabled")).waitFor();
       await hand.press(graph.getByRole("button", { name: "code", exact: true }));
-      await hand.fill(page.locator(".cm-content"), "export default async () => ({ who: 'Ada', lines: [1, 2] });");
+      await hand.press(page.locator(".cm-content"));
+      await page.keyboard.press("Control+a");
+      await page.keyboard.insertText("export default async () => ({ who: 'Ada', lines: [1, 2] });");
       await page.keyboard.press("Control+s");
       await isDone("Save code");
       await page.keyboard.press("Escape");
@@ -97,7 +99,7 @@ describe("a workflow in the builder", () => {
         await hand.press(dialog.getByRole("button", { name: new RegExp(`^${kind}`) }));
         await dialog.waitFor({ state: "detached" });
       }
-      await hand.fill(page.getByLabel("List"), "{{steps.code.$return_value.lines}}");
+      await hand.fill(page.getByRole("textbox", { name: "List" }), "{{steps.code.$return_value.lines}}");
       await page.keyboard.press("Enter");
       await isDone("Save");
       await hand.press(page.getByRole("button", { name: "Move up" }));
@@ -117,6 +119,77 @@ describe("a workflow in the builder", () => {
       expect(copy.steps.map(({ namespace }) => namespace)).toEqual(["code", "greet_person", "each", "branch"]);
     },
   );
+
+  it("keeps what is typed while the page looks for news", async () => {
+    const { server, workflow } = await withFailedRun();
+    const page = await openPage(server, `/workflows/${workflow.id}/steps?step=two`);
+    await page.getByRole("button", { name: "Add a step after it" }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: /^Action/ })
+      .click();
+    await page.getByRole("textbox", { name: "App" }).focus();
+    await page.keyboard.type("help");
+    const looked = page.waitForResponse(/\/steps$/);
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await looked;
+    await page.getByRole("textbox", { name: "App" }).and(page.locator(":focus")).waitFor();
+    await page.keyboard.type("er_functions");
+    expect(await page.getByRole("textbox", { name: "App" }).inputValue()).toBe("helper_functions");
+  });
+
+  it("is renamed with what reads it, deleted when it is an action, and shows each item of a loop in the version that ran", async () => {
+    const server = await withActions();
+    const yaml = `schema: workflow/2022.04
+name: Loops
+settings: { retries: 0 }
+triggers:
+- http: {}
+steps:
+- namespace: list
+  uses: ./list/entry.mjs
+- namespace: greet
+  uses: greet-person
+  props: { who: "{{steps.list.$return_value[0]}}" }
+- namespace: each
+  for_each: "{{steps.list.$return_value}}"
+  steps:
+  - namespace: part
+    uses: ./part/entry.mjs
+`;
+    const workflow = await deployWorkflow(server, {
+      "workflow.yaml": yaml,
+      "list/entry.mjs": codeStep("return ['cup', 'pot', 'pan'];"),
+      "part/entry.mjs": codeStep("if (steps.each.item === 'pot') throw new Error('no ' + steps.each.item); return steps.list.$return_value.length;"),
+    });
+    await workflow.run({ body: 1 });
+    const page = await openPage(server, `/workflows/${workflow.id}/steps?step=list`);
+    await page.getByRole("button", { name: "Rename…" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("greet");
+    await page.getByText("A step or a folder has this name").waitFor();
+    await page.getByRole("dialog").getByLabel("Name").fill("goods");
+    await page.getByRole("dialog").getByRole("button", { name: "Rename", exact: true }).click();
+    await page.getByRole("heading", { name: "goods" }).waitFor();
+    const renamed = await filesIn(server);
+    expect(renamed["workflow.yaml"]).toContain('for_each: "{{steps.goods.$return_value}}"');
+    expect(renamed["part/entry.mjs"]).toContain("steps.goods.$return_value.length");
+    await page.getByRole("button", { name: "greet", exact: true }).click();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("Choose a step").waitFor();
+    await page.getByRole("button", { name: "part", exact: true }).click();
+    await page.getByRole("heading", { name: "part" }).waitFor();
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.getByRole("list", { name: "Runs" }).getByRole("button").first().click();
+    // The failed step, of the version that ran.
+    const detail = page.getByRole("region", { name: "Step part" });
+    await detail.getByText("Error: no pot").waitFor();
+    await page.getByRole("list", { name: "Steps" }).getByText("greet-person").waitFor();
+    await detail.getByLabel("Item").selectOption("item 1: done");
+    await detail.getByText("3", { exact: true }).first().waitFor();
+    await detail.getByRole("link", { name: "Edit this step" }).click();
+    await page.getByRole("heading", { name: "part" }).waitFor();
+    await page.getByRole("region", { name: "Last result" }).getByText("no pot").waitFor();
+  });
 
   it("tells of a change that somebody else has made meanwhile, and loses nothing", async () => {
     const server = await TestServer.inMemory();
@@ -191,6 +264,27 @@ describe("what is typed in the builder", () => {
     await page.locator(".cm-content").getByText("other").waitFor();
     await page.reload();
     await page.locator(".cm-content").getByText("other").waitFor();
+  });
+
+  it("survives a refused save and the reload after it", async () => {
+    const { server, workflow } = await withFailedRun();
+    const page = await openPage(server, `/workflows/${workflow.id}/steps?step=two`);
+    page.on("dialog", (dialog) => void dialog.accept());
+    await type(page, codeStep("return 'mine';"));
+    await server.client.workflows.update(workflow.id, {
+      files: workflowOf({ one: codeStep("return { n: 20 };"), two: codeStep("return 'theirs';") }, { head }),
+    });
+    await page.getByRole("button", { name: "Save code" }).click();
+    await page.getByRole("alert").filter({ hasText: "PD_CONFLICT" }).waitFor();
+    await page.getByRole("button", { name: "Load it and keep what I typed" }).click();
+    await page.getByText("This was changed elsewhere after you typed here.").waitFor();
+    await page.locator(".cm-content").getByText("mine").waitFor();
+    await page.reload();
+    await page.getByText("This was changed elsewhere after you typed here.").waitFor();
+    await page.locator(".cm-content").getByText("mine").waitFor();
+    await page.getByRole("button", { name: "Save code" }).click();
+    await page.getByText("Saved: version 3 is running").waitFor();
+    expect((await filesIn(server))["two/entry.js"]).toContain("mine");
   });
 
   it("is not given to a new step, after its step was deleted", async () => {

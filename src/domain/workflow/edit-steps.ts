@@ -94,6 +94,19 @@ export function duplicateStep(files: Files, namespace: string): { readonly files
   return { files: { ...files, ...copies, [WORKFLOW_FILE]: after }, namespace: copiedAs };
 }
 
+/** Renames what other steps and code read of it too: `steps.name`, `steps["name"]`. The paths of its files stay. */
+export function renameStep(files: Files, namespace: string, name: string): Files {
+  const text = changed(files[WORKFLOW_FILE] ?? "", (document) => find(document, namespace).step.set("namespace", name));
+  const old = namespace.replaceAll(/[^\w]/g, "\\$&");
+  const [dotted, quoted] = [new RegExp(`\\bsteps(\\??\\.)${old}\\b`, "g"), new RegExp(`\\bsteps((?:\\?\\.)?)\\[(["'])${old}\\2\\]`, "g")];
+  const renamed = (code: string): string => code.replaceAll(dotted, `steps$1${name}`).replaceAll(quoted, `steps$1[$2${name}$2]`);
+  const entries = Object.entries({ ...files, [WORKFLOW_FILE]: text });
+  return Object.fromEntries(entries.map(([path, code]) => [path, CODE.test(path) ? renamed(code) : code]));
+}
+
+/** Files that may read the results of steps. */
+const CODE = /\.(ya?ml|[mc]?[jt]sx?|py)$/;
+
 /** Replaces members of a step. `null` removes one. */
 export function changeStep(text: string, namespace: string, members: Readonly<Record<string, JsonValue>>): string {
   return changed(text, (document) => {

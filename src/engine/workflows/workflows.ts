@@ -19,7 +19,7 @@ import { alreadyDebugged } from "../sources/debug.ts";
 import { settle } from "./deploying/listening.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./running/live-workflow.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
-import { dataStoresIn } from "./plan.ts";
+import { type WorkflowPlan, dataStoresIn } from "./plan.ts";
 import type { RehearsalPorts } from "./running/rehearse-run.ts";
 import { Repeats } from "./running/repeats.ts";
 import { type RequestPorts, WorkflowRequests } from "./running/requests.ts";
@@ -174,12 +174,17 @@ export class Workflows {
 
   /** Path → text. Throws PD_NOT_FOUND. */
   async files(live: LiveWorkflow, number: number = live.source.version): Promise<Readonly<Record<string, string>>> {
-    const { code } = await live.plan(number).catch((error: unknown) => {
+    const { code } = await this.planOf(live, number);
+    return { ...code.code.files, [code.code.path]: code.code.text };
+  }
+
+  /** Throws PD_NOT_FOUND. */
+  planOf(live: LiveWorkflow, number: number): Promise<WorkflowPlan> {
+    return live.plan(number).catch((error: unknown) => {
       if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND")
         throw new PdError("PD_NOT_FOUND", `Cannot find version ${number} of ${live.source.slug}: it is not stored`, { fix: `pd versions ${live.source.slug}` });
       throw error;
     });
-    return { ...code.code.files, [code.code.path]: code.code.text };
   }
 
   /** Deploys them as a new version. `number` defaults to the previous version. */

@@ -9,7 +9,7 @@ import { Problem } from "../parts/problem.tsx";
 import { RegistrySearch } from "../parts/registry-search.tsx";
 import { Described, DescribedHead } from "../parts/text/described.tsx";
 import { useAttempt } from "../use-attempt.ts";
-import { STEP_CODE } from "./examples.ts";
+import { STEP_CODE, loopCode } from "./examples.ts";
 
 interface AddStepProps {
   readonly files: Files;
@@ -57,7 +57,7 @@ export function AddStep({ files, place, references, onAdd, onClose }: AddStepPro
           ))}
         </ul>
       )}
-      {isAction && key === "" && <RegistrySearch type="action" placeholder="What should it do?" onChoose={setKey} />}
+      {isAction && key === "" && <RegistrySearch type="action" placeholder="What should it do?" isInDialog onChoose={setKey} />}
       {key !== "" && (
         <Described code={{ key }} back="Choose another" onBack={() => setKey("")}>
           {(described) => <ActionForm code={{ key }} described={described} references={references} onAdd={(props) => addAction(described, props)} />}
@@ -101,7 +101,7 @@ function newStep(kind: "code" | "if" | "for_each", taken: ReadonlySet<string>): 
   const inner = kind === "code" ? namespace : freeName("code", taken);
   const path = `${inner}/entry.mjs`;
   const own = { namespace: inner, uses: `./${path}` };
-  const code = { [path]: STEP_CODE };
+  const code = { [path]: kind === "for_each" ? loopCode(namespace) : STEP_CODE };
   if (kind === "code") return { step: own, code };
   const members: readonly [string, JsonValue][] =
     kind === "if"

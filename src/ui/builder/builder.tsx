@@ -1,13 +1,13 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Files, type Place, WORKFLOW_FILE, stepNames } from "../../domain/workflow/edit-steps.ts";
-import { useClient, useMayChange } from "../app-context.ts";
+import { useMayChange } from "../app-context.ts";
 import { useQuery } from "../browser/address.ts";
 import { useUnsaved } from "../browser/unsaved.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
-import { useLoaded } from "../use-loaded.ts";
+import { useRunInView } from "./use-run-in-view.ts";
 import { Graph } from "../workflow/graph.tsx";
 import type { WorkflowTabProps } from "../workflow/tab-props.ts";
 import { AddStep } from "./add-step.tsx";
@@ -16,28 +16,27 @@ import { referencesOf, referencesTo } from "./references.ts";
 import { StepPanel } from "./step-panel.tsx";
 import { useFolder } from "./use-folder.ts";
 
-const LOOK_EVERY_MS = 3000;
-
 /** The steps of a workflow, and the chosen one beside them. Each change is a new version of its files. */
 export function Builder({ workflow, reload }: WorkflowTabProps) {
-  const client = useClient();
   const mayChange = useMayChange();
   const [chosen, setChosen] = useQuery("step");
   const [typed, setTyped] = useState<Files>();
+  const panel = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState<Place>();
   const { folder, error, loadNewer } = useFolder(workflow, { isTyping: () => typed !== undefined, onChanged: reload });
   const { isUnderWay, error: refusal, attempt } = useAttempt();
-  const lastRun = async () => {
-    const [newest] = await client.workflows.runs(workflow.id, { limit: 1 });
-    return newest === undefined ? undefined : { run: await client.workflows.run(newest.id), records: await client.workflows.steps(newest.id) };
-  };
+  const inView = useRunInView(workflow.id);
   const unsaved = unsavedSteps(workflow.id);
   useUnsaved(unsaved.size > 0);
-  const { value: last } = useLoaded(`last run of ${workflow.id}`, lastRun, LOOK_EVERY_MS);
+  const shown = stepNamed(workflow.steps, chosen)?.namespace;
+  useEffect(() => {
+    // The button that was pressed belonged to another step.
+    if (shown !== undefined && document.activeElement === document.body) panel.current?.focus({ preventScroll: true });
+  }, [shown]);
   if (folder === undefined) return error === undefined ? <Waiting /> : <Problem error={error} />;
   const isInFolder = stepNames(folder.files[WORKFLOW_FILE] ?? "").has(chosen);
   const step = isInFolder ? stepNamed(workflow.steps, chosen) : undefined;
-  const references = referencesOf(workflow.steps, chosen, last);
+  const references = referencesOf(workflow.steps, chosen, inView);
   const { undo, redo } = folder;
   return (
     <div class="stack">
@@ -58,6 +57,9 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
       {loadNewer !== undefined && (
         <div class="note attention row wrap" role="alert">
           <span class="grow">Somebody else changed this workflow: version {workflow.version} is running.</span>
+          <button type="button" class="button" onClick={loadNewer}>
+            Load it and keep what I typed
+          </button>
           <button
             type="button"
             class="button"
@@ -73,9 +75,9 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
       {refusal !== undefined && <Problem error={refusal} />}
       <div class={`panel split ${step === undefined ? "" : "has-chosen"}`}>
         <div class="list" style={{ padding: "12px" }}>
-          <Graph steps={workflow.steps} records={last?.records ?? []} chosen={chosen} onChoose={setChosen} by="namespace" unsaved={unsaved} />
+          <Graph steps={workflow.steps} records={inView.records} chosen={chosen} onChoose={setChosen} by="namespace" unsaved={unsaved} />
         </div>
-        <div class="chosen" tabIndex={-1}>
+        <div class="chosen" tabIndex={-1} ref={panel}>
           <button type="button" class="button back" onClick={() => setChosen("")}>
             ← Steps
           </button>
@@ -90,6 +92,7 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
               folder={folder}
               workflow={workflow}
               draft={{ files: typed, set: setTyped }}
+              inView={inView}
               references={references}
               onChosen={setChosen}
               onAdd={setPlace}
@@ -101,7 +104,7 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
         <AddStep
           files={folder.files}
           place={place}
-          references={place.kind === "first" ? referencesOf(workflow.steps, "", undefined) : [...references, ...referencesTo(chosen, last?.records)]}
+          references={place.kind === "first" ? referencesOf(workflow.steps, "", undefined) : [...references, ...referencesTo(chosen, inView.records)]}
           onClose={() => setPlace(undefined)}
           onAdd={async (files, namespace) => {
             await folder.change(files);

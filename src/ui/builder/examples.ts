@@ -21,6 +21,17 @@ export const STEP_CODE = `export default defineComponent({
 });
 `;
 
+/** Code of the first step in a loop. */
+export function loopCode(loop: string): string {
+  return `export default defineComponent({
+  async run({ steps, $ }) {
+    // The item and its place in the list: steps.${loop}.item, steps.${loop}.index
+    return steps.${loop}.item;
+  },
+});
+`;
+}
+
 export const WORKFLOW_EXAMPLES: readonly WorkflowExample[] = [
   {
     title: "Empty",

@@ -7,10 +7,10 @@ const MOST_MEMBERS = 20;
 export function referencesOf(
   steps: readonly WorkflowStep[],
   namespace: string,
-  last: { readonly run: WorkflowRun; readonly records: readonly RunStep[] } | undefined,
+  last: { readonly run: WorkflowRun | undefined; readonly records: readonly RunStep[] } | undefined,
 ): readonly string[] {
   const before = namesBefore(steps, namespace) ?? [];
-  const event = last?.run.trigger.event;
+  const event = last?.run?.trigger.event;
   const { body } = isJsonObject(event) ? event : {};
   const ofTrigger = ["steps.trigger.event", ...membersOf("steps.trigger.event", event), ...membersOf("steps.trigger.event.body", body)];
   return [...expressionsOf(ofTrigger), ...before.flatMap((name) => referencesTo(name, last?.records))];

@@ -3,6 +3,7 @@ import { type Files, WORKFLOW_FILE, changeStep } from "../../domain/workflow/edi
 import type { JsonValue } from "../../domain/text/json.ts";
 import { useMayChange } from "../app-context.ts";
 import { Problem } from "../parts/problem.tsx";
+import { InsertReference } from "../form/insert-reference.tsx";
 import type { WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
 import { useTypedText } from "../use-typed-text.ts";
@@ -23,6 +24,11 @@ export function StepBlock({ onAdd, ...props }: BlockProps & Adding) {
   return (
     <div class="stack">
       {label !== undefined && <Expression key={namespace} {...props} label={label} value={value ?? ""} />}
+      {kind === "for_each" && (
+        <p class="muted">
+          Steps inside read <code>{`steps.${namespace}.item`}</code> and <code>{`steps.${namespace}.index`}</code>.
+        </p>
+      )}
       {mayChange &&
         insidesOf(step).map(({ title, path }) => (
           <div key={title}>
@@ -55,19 +61,8 @@ function Expression({ label, value, step, folder, references, draft, place }: Bl
     >
       <div class="field">
         <label for="block-expression">{label}</label>
-        <input
-          id="block-expression"
-          class="input mono"
-          list="block-references"
-          disabled={!mayChange}
-          value={text}
-          onInput={({ currentTarget }) => typed.type(currentTarget.value)}
-        />
-        <datalist id="block-references">
-          {references.map((reference) => (
-            <option key={reference} value={reference} />
-          ))}
-        </datalist>
+        <input id="block-expression" class="input mono" disabled={!mayChange} value={text} onInput={({ currentTarget }) => typed.type(currentTarget.value)} />
+        {mayChange && <InsertReference name={label} references={references} onInsert={typed.type} />}
       </div>
       {typed.isOlder && <OlderText />}
       {error !== undefined && <Problem error={error} />}

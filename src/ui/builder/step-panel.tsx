@@ -1,28 +1,34 @@
-import { type Files, WORKFLOW_FILE, duplicateStep, moveStep, removeStep } from "../../domain/workflow/edit-steps.ts";
+import { useState } from "preact/hooks";
+import { type Files, WORKFLOW_FILE, duplicateStep, moveStep, namesTaken, removeStep, renameStep } from "../../domain/workflow/edit-steps.ts";
 import { useMayChange } from "../app-context.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Described } from "../parts/text/described.tsx";
-import type { Workflow } from "../types.ts";
+import type { Workflow, WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
 import { forgetDraftsIn, placeOf } from "./draft.ts";
+import { RenameStep } from "./rename-step.tsx";
 import { StepBlock } from "./step-block.tsx";
 import { StepCode } from "./step-code.tsx";
 import { StepProps } from "./step-props.tsx";
 import { StepRuns } from "./step-runs.tsx";
+import type { RunInView } from "./use-run-in-view.ts";
 import type { Adding, StepPartProps } from "./step-part.ts";
 
 interface StepPanelProps extends StepPartProps, Adding {
   readonly workflow: Workflow;
+  readonly inView: RunInView;
   readonly onChosen: (namespace: string) => void;
 }
 
-export function StepPanel({ workflow, onChosen, onAdd, ...part }: StepPanelProps) {
+export function StepPanel({ workflow, inView, onChosen, onAdd, ...part }: StepPanelProps) {
   const mayChange = useMayChange();
   const { step, folder, draft } = part;
   const place = placeOf(workflow.id, step);
   const { namespace, kind } = step;
   const { files } = folder;
   const text = files[WORKFLOW_FILE] ?? "";
+  const [isRenaming, setRenaming] = useState(false);
+  const [isFirst, isLast] = placeAmong(workflow.steps, namespace);
   const { isUnderWay, error, attempt } = useAttempt();
   const change = (next: () => Files): Promise<void> => attempt(async () => folder.change(next()));
   const move = (by: -1 | 1): Promise<void> => change(() => ({ ...files, [WORKFLOW_FILE]: moveStep(text, namespace, by) }));
@@ -49,11 +55,14 @@ export function StepPanel({ workflow, onChosen, onAdd, ...part }: StepPanelProps
             <button type="button" class="button" disabled={isUnderWay} onClick={() => onAdd({ kind: "after", namespace })}>
               Add a step after it
             </button>
-            <button type="button" class="button" disabled={isUnderWay} aria-label="Move up" onClick={() => void move(-1)}>
+            <button type="button" class="button" disabled={isUnderWay || isFirst} aria-label="Move up" onClick={() => void move(-1)}>
               ↑
             </button>
-            <button type="button" class="button" disabled={isUnderWay} aria-label="Move down" onClick={() => void move(1)}>
+            <button type="button" class="button" disabled={isUnderWay || isLast} aria-label="Move down" onClick={() => void move(1)}>
               ↓
+            </button>
+            <button type="button" class="button" disabled={isUnderWay} onClick={() => setRenaming(true)}>
+              Rename…
             </button>
             <button type="button" class="button" disabled={isUnderWay} onClick={() => void duplicate()}>
               Duplicate
@@ -65,8 +74,20 @@ export function StepPanel({ workflow, onChosen, onAdd, ...part }: StepPanelProps
         )}
       </div>
       {error !== undefined && <Problem error={error} />}
+      {isRenaming && (
+        <RenameStep
+          namespace={namespace}
+          taken={namesTaken(files)}
+          onClose={() => setRenaming(false)}
+          onName={async (name) => {
+            await folder.change(renameStep(files, namespace, name));
+            forgetDraftsIn(workflow.id, step);
+            onChosen(name);
+          }}
+        />
+      )}
       {kind === "code" ? <Work key={folder.generation} {...part} place={place} /> : <StepBlock key={folder.generation} {...part} place={place} onAdd={onAdd} />}
-      <StepRuns workflow={workflow} step={step} folder={folder} draft={draft.files} />
+      <StepRuns key={inView.run?.id ?? ""} step={step} folder={folder} draft={draft.files} inView={inView} />
     </section>
   );
 }
@@ -81,4 +102,12 @@ function Work(props: StepPartProps & { readonly place: string }) {
       {({ configurable_props: declared }) => <StepProps key={`${namespace} ${saved.id}`} {...props} declared={declared} />}
     </Described>
   );
+}
+
+/** Whether the step is the first and the last of its list. */
+function placeAmong(steps: readonly WorkflowStep[], namespace: string): readonly [boolean, boolean] {
+  const index = steps.findIndex((step) => step.namespace === namespace);
+  if (index >= 0) return [index === 0, index === steps.length - 1];
+  const lists = steps.flatMap(({ branches = [] }) => branches.map((branch) => branch.steps));
+  return lists.map((list) => placeAmong(list, namespace)).find(([isFirst, isLast]) => !isFirst || !isLast) ?? [true, true];
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Files } from "../../domain/workflow/edit-steps.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { useGo } from "../browser/address.ts";
@@ -7,45 +7,34 @@ import { JsonTree } from "../parts/json/json-tree.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { LogLines } from "../source/log-lines.tsx";
-import type { RehearsedRun, RunStep, Workflow, WorkflowRun, WorkflowStep } from "../types.ts";
+import type { RehearsedRun, RunStep, WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
-import { useLoaded } from "../use-loaded.ts";
+import { ItemChoice } from "../workflow/item-choice.tsx";
 import { runChoices } from "../workflow/run-choices.ts";
 import { STEP_TONES } from "../workflow/step-texts.ts";
 import type { Folder } from "./use-folder.ts";
-
-const EARLIER = 20;
-const LOOK_EVERY_MS = 3000;
+import type { RunInView } from "./use-run-in-view.ts";
 
 interface StepRunsProps {
-  readonly workflow: Workflow;
   readonly step: WorkflowStep;
   readonly folder: Folder;
   /** With what is typed, if anything. */
   readonly draft: Files | undefined;
+  readonly inView: RunInView;
 }
 
 /** What a run did in this step, and what the step would do with what the run gave it. */
-export function StepRuns({ workflow, step, folder, draft }: StepRunsProps) {
+export function StepRuns({ step, folder, draft, inView: { runs, run, records, choose } }: StepRunsProps) {
   const client = useClient();
   const go = useGo();
   const mayChange = useMayChange();
   const { namespace } = step;
-  const { id: workflowId } = workflow;
-  /** Stays while newer runs come. */
-  const [chosen, setChosen] = useState<WorkflowRun>();
   const [asksThirdParties, setAsking] = useState(false);
   const [tried, setTried] = useState<RehearsedRun>();
   const { isUnderWay, error, attempt } = useAttempt();
-  const { value: runs = [] } = useLoaded(`runs ${workflowId}`, () => client.workflows.runs(workflowId, { limit: EARLIER }), LOOK_EVERY_MS);
-  const run = chosen ?? runs[0];
-  useEffect(() => {
-    if (chosen === undefined) setChosen(runs[0]);
-  }, [chosen, runs]);
-  const id = run?.id ?? "";
-  const state = runs.find((one) => one.id === id)?.state ?? run?.state;
-  const { value: records } = useLoaded(`steps ${id}`, async () => (id === "" ? [] : client.workflows.steps(id)), LOOK_EVERY_MS);
-  const record = records?.findLast((one) => one.namespace === namespace);
+  if (run === undefined) return <p class="muted">After the first run, this step can be tried with what the run gave it.</p>;
+  const { id, state } = run;
+  const own = records.filter((one) => one.namespace === namespace);
   const tryIt = (): Promise<void> =>
     attempt(async () => {
       setTried(undefined);
@@ -56,33 +45,26 @@ export function StepRuns({ workflow, step, folder, draft }: StepRunsProps) {
     attempt(async () => {
       if (draft !== undefined) await folder.change(draft);
       const again = await client.workflows.rerun(id, { from: namespace });
-      go(`/workflows/${workflowId}/runs?run=${again.id}`);
+      go(`/workflows/${run.workflow_id}/runs?run=${again.id}`);
     });
-  if (run === undefined) return <p class="muted">After the first run, this step can be tried with what the run gave it.</p>;
   return (
     <section class="stack tight" aria-label="Runs of this step">
       <div class="row wrap">
         <h3>With a run</h3>
-        <Select
-          label="Run"
-          choices={runChoices(runs.some((one) => one.id === id) ? runs : [...runs, run])}
-          value={id}
-          onChange={(next) => setChosen(runs.find((one) => one.id === next))}
-        />
-        <span class="grow" />
-        {mayChange && (
-          <>
-            {step.kind !== "parallel" && (
-              <button type="button" class="button" disabled={isUnderWay} title="A dry run of this step alone: nothing is stored" onClick={() => void tryIt()}>
-                {isUnderWay ? "Trying…" : "Try this step"}
-              </button>
-            )}
-            <button type="button" class="button" disabled={isUnderWay || state === "running" || state === "waiting"} onClick={() => void rerun()}>
-              {draft === undefined ? "Rerun from here" : "Save and rerun from here"}
-            </button>
-          </>
-        )}
+        <Select label="Run" choices={runChoices(runs)} value={id} onChange={choose} />
       </div>
+      {mayChange && (
+        <div class="row wrap">
+          {step.kind !== "parallel" && (
+            <button type="button" class="button" disabled={isUnderWay} title="A dry run of this step alone: nothing is stored" onClick={() => void tryIt()}>
+              {isUnderWay ? "Trying…" : "Try this step"}
+            </button>
+          )}
+          <button type="button" class="button" disabled={isUnderWay || state === "running" || state === "waiting"} onClick={() => void rerun()}>
+            {draft === undefined ? "Rerun from here" : "Save and rerun from here"}
+          </button>
+        </div>
+      )}
       {mayChange && (
         <label class="row">
           <input type="checkbox" checked={asksThirdParties} onChange={({ currentTarget }) => setAsking(currentTarget.checked)} />
@@ -92,16 +74,18 @@ export function StepRuns({ workflow, step, folder, draft }: StepRunsProps) {
         </label>
       )}
       {error !== undefined && <Problem error={error} />}
-      {tried !== undefined && <Tried tried={tried} namespace={namespace} />}
-      {record === undefined ? <p class="muted">This run did not reach the step.</p> : <Recorded record={record} />}
+      {tried !== undefined && <Tried key={isUnderWay ? "" : "tried"} tried={tried} namespace={namespace} />}
+      {own.length === 0 ? <p class="muted">This run did not reach the step.</p> : <Recorded records={own} />}
     </section>
   );
 }
 
 function Tried({ tried: { after }, namespace }: { tried: RehearsedRun; namespace: string }) {
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), []);
   const record = after.steps.findLast((one) => one.namespace === namespace && one.copied_from === undefined);
   return (
-    <section class="panel padded stack tight" aria-label="What the step would do">
+    <section class="panel padded stack tight" aria-label="What the step would do" ref={section}>
       <h3>Tried, nothing was stored</h3>
       {record !== undefined && <Result record={record} label="tried" />}
       {after.logs.length > 0 && <LogLines lines={after.logs} none="No log lines" />}
@@ -109,10 +93,16 @@ function Tried({ tried: { after }, namespace }: { tried: RehearsedRun; namespace
   );
 }
 
-function Recorded({ record }: { record: RunStep }) {
+function Recorded({ records }: { records: readonly RunStep[] }) {
+  const [path, setPath] = useState("");
+  const record = records.find((one) => one.path === path) ?? records.find(({ state }) => state === "failed") ?? records.at(-1);
   return (
     <section class="stack tight" aria-label="Last result">
-      <Result record={record} label="last" />
+      <div class="row wrap">
+        <h3>In this run</h3>
+        <ItemChoice records={records} path={record?.path ?? ""} onPath={setPath} />
+      </div>
+      {record !== undefined && <Result record={record} label="last" />}
     </section>
   );
 }
@@ -124,7 +114,13 @@ function Result({ record: { state, outcome, message, inputs, decision, exports }
         <StateMark tone={STEP_TONES[state]}>{state}</StateMark>
       </div>
       {outcome !== "returned" && <p class="note bad">{message}</p>}
-      {inputs !== undefined && Object.keys(inputs).length > 0 && <JsonTree value={inputs} label={`${label} inputs`} />}
+      {inputs !== undefined && Object.keys(inputs).length > 0 && (
+        <>
+          <h4>Inputs</h4>
+          <JsonTree value={inputs} label={`${label} inputs`} />
+        </>
+      )}
+      <h4>Result</h4>
       <JsonTree value={decision ?? exports} label={`${label} exports`} />
     </>
   );

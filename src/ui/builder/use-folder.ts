@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Files } from "../../domain/workflow/edit-steps.ts";
 import { useClient } from "../app-context.ts";
+import { tell } from "../parts/dialogs/toast.tsx";
 import type { Workflow } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 
@@ -48,6 +49,7 @@ export function useFolder(workflow: Workflow, { isTyping, onChanged }: { isTypin
   const store = async (files: Files, isTyped: boolean): Promise<void> => {
     try {
       const after = await client.workflows.update(id, { files: { ...files }, if_version: base.version });
+      tell(`Saved: version ${after.version} is running`);
       setBase({ version: after.version, files, generation: base.generation + (isTyped ? 0 : 1) });
     } finally {
       // After a refusal too: newer files may be the cause.

@@ -29,7 +29,9 @@ export function AccountField({ id, prop, value, set, isDisabled, describedBy, is
         value={accounts.find((account) => account.id === chosen || account.name === chosen)?.id ?? ""}
         onChange={({ currentTarget }) => set(currentTarget.value === "" ? undefined : currentTarget.value)}
       >
-        <option value="">{accounts.length === 0 ? `No account of ${app} is connected` : "Choose an account"}</option>
+        <option value="">
+          {prop.optional === true ? "No account (optional)" : accounts.length === 0 ? `No account of ${app} is connected` : "Choose an account"}
+        </option>
         {accounts.map(({ id: own, name, healthy }) => (
           <option key={own} value={own}>
             {name}

@@ -1,4 +1,4 @@
-import { useId, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import type { JsonObject, JsonValue } from "../../domain/text/json.ts";
 import { Description } from "../parts/text/description.tsx";
 import type { Prop } from "../types.ts";
@@ -6,6 +6,7 @@ import type { FieldProps } from "./field-props.ts";
 import { AccountField } from "./account-field.tsx";
 import { ChoiceField, type ChoiceAsker } from "./choice-field.tsx";
 import { BooleanField, JsonField, ListField, NumberField, TextField } from "./plain-fields.tsx";
+import { InsertReference } from "./insert-reference.tsx";
 import { TimerField } from "./timer-field.tsx";
 import { useClient } from "../app-context.ts";
 import { useLoaded } from "../use-loaded.ts";
@@ -53,7 +54,7 @@ export function PropForm({ props, values, onChange, ask, problems, keptSecrets, 
             ) : (
               <Field field={field} ask={ask} values={values} />
             )}
-            {references !== undefined && !field.isDisabled && <Insert field={field} references={references} />}
+            {references !== undefined && !field.isDisabled && prop.type !== "app" && <Insert field={field} references={references} />}
             <div id={`${name}-help`} class="stack tight">
               {problem !== undefined && <p class="problem">{problem}</p>}
               {prop.description !== undefined && <Description text={prop.description} />}
@@ -69,38 +70,20 @@ function isExpression(value: JsonValue | undefined): boolean {
   return typeof value === "string" && value.includes("{{");
 }
 
-/** Puts what an earlier step left into the field. */
 function Insert({ field: { prop, value, set }, references }: { field: FieldProps; references: readonly string[] }) {
-  const [isOpen, setOpen] = useState(false);
-  const insert = (reference: string): void => {
-    set(prop.type === "string" && typeof value === "string" ? `${value}${reference}` : reference);
-    setOpen(false);
-  };
   const name = prop.label ?? prop.name;
   return (
-    <div class="stack tight">
-      <div class="row">
-        <button type="button" class="button plain" aria-expanded={isOpen} aria-label={`Insert into ${name}`} onClick={() => setOpen(!isOpen)}>
-          Insert from an earlier step <span aria-hidden="true">▾</span>
+    <InsertReference
+      name={name}
+      references={references}
+      onInsert={(reference) => set(prop.type === "string" && typeof value === "string" ? `${value}${reference}` : reference)}
+    >
+      {isExpression(value) && (
+        <button type="button" class="button plain" aria-label={`Remove the expression of ${name}`} onClick={() => set(undefined)}>
+          Remove the expression
         </button>
-        {isExpression(value) && (
-          <button type="button" class="button plain" aria-label={`Remove the expression of ${name}`} onClick={() => set(undefined)}>
-            Remove the expression
-          </button>
-        )}
-      </div>
-      {isOpen && (
-        <ul class="panel inserted" aria-label={`What ${name} can take`}>
-          {references.map((reference) => (
-            <li key={reference}>
-              <button type="button" class="button plain mono" onClick={() => insert(reference)}>
-                {reference}
-              </button>
-            </li>
-          ))}
-        </ul>
       )}
-    </div>
+    </InsertReference>
   );
 }
 

@@ -82,7 +82,9 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
   const [dry, setDry] = useState<Told>({});
   const [again, setAgain] = useState<Told>({});
   const [isUnderWay, setUnderWay] = useState(false);
-  const runs = hits.filter(({ kind }) => kind === "run");
+  const runs = hits.filter(({ kind, id }) => kind === "run" && again[id] === undefined);
+  const failed = runs.filter((run) => run.failed);
+  const usual = failed.length > 0 ? failed : runs;
   const picked = runs.filter(({ id }) => chosen.has(id));
   const pick = (id: string): void => setChosen((before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id]));
   /** One after the other. An error is the answer of its run. */
@@ -118,10 +120,10 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
           <label class="row">
             <input
               type="checkbox"
-              checked={picked.length === runs.length}
-              onChange={({ currentTarget }) => setChosen(new Set(currentTarget.checked ? runs.map(({ id }) => id) : []))}
+              checked={usual.every(({ id }) => chosen.has(id))}
+              onChange={({ currentTarget }) => setChosen(new Set(currentTarget.checked ? usual.map(({ id }) => id) : []))}
             />
-            All {plural(runs.length, "run")}
+            All {plural(usual.length, failed.length > 0 ? "failed run" : "run")}
           </label>
           <span class="grow" />
           <button type="button" class="button" disabled={picked.length === 0 || isUnderWay} onClick={() => void forEach(rehearse, setDry)}>
@@ -141,7 +143,7 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
       <ul class="panel" aria-label="Results">
         {hits.map((hit) => (
           <li key={`${hit.kind} ${hit.source_id} ${hit.id}`} class="row wrap hit">
-            {mayChange && hit.kind === "run" && (
+            {mayChange && hit.kind === "run" && again[hit.id] === undefined && (
               <input type="checkbox" aria-label={`Choose ${hit.id}`} checked={chosen.has(hit.id)} onChange={() => pick(hit.id)} />
             )}
             <StateMark tone={hit.failed ? "bad" : "plain"}>{hit.failed ? "failed run" : hit.kind}</StateMark>

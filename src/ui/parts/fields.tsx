@@ -1,4 +1,4 @@
-import { useId } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 interface SearchProps {
   readonly label: string;
@@ -7,12 +7,18 @@ interface SearchProps {
   readonly onInput: (text: string) => void;
   /** In px. */
   readonly width?: number;
+  readonly isFocused?: boolean;
 }
 
 /** `/` focuses the first one. */
-export function SearchField({ label, placeholder, value, onInput, width = 240 }: SearchProps) {
+export function SearchField({ label, placeholder, value, onInput, width = 240, isFocused = false }: SearchProps) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isFocused) field.current?.focus();
+  }, []);
   return (
     <input
+      ref={field}
       class="input"
       style={{ maxWidth: `${width}px` }}
       type="search"
@@ -24,7 +30,10 @@ export function SearchField({ label, placeholder, value, onInput, width = 240 }:
   );
 }
 
+/** Takes effect with Enter or when it is left. */
 export function FilterField({ label, value, onChange, width = 160 }: Pick<SearchProps, "label" | "value" | "width"> & { onChange: (text: string) => void }) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
   return (
     <input
       class="input"
@@ -32,8 +41,9 @@ export function FilterField({ label, value, onChange, width = 160 }: Pick<Search
       type="text"
       placeholder={label}
       aria-label={label}
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
+      value={typed}
+      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      onChange={() => onChange(typed.trim())}
     />
   );
 }
@@ -50,7 +60,7 @@ export function Select({ label, value, choices, onChange, isDisabled = false }: 
   return (
     <select
       class="input"
-      style={{ width: "auto" }}
+      style={{ width: "auto", maxWidth: "100%" }}
       aria-label={label}
       disabled={isDisabled}
       value={value}

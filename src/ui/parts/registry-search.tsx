@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { useQuery } from "../browser/address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { useAttempt } from "../use-attempt.ts";
@@ -16,14 +17,18 @@ const LINKS = /\[([^\]]*)\]\([^)]*\)/g;
 interface RegistrySearchProps {
   readonly type: "source" | "action";
   readonly placeholder: string;
+  /** What is searched does not go into the address of the page. */
+  readonly isInDialog?: boolean;
   readonly onChoose: (key: string) => void;
 }
 
 /** A component of the registries, by its app or by words. */
-export function RegistrySearch({ type, placeholder, onChoose }: RegistrySearchProps) {
+export function RegistrySearch({ type, placeholder, isInDialog = false, onChoose }: RegistrySearchProps) {
   const client = useClient();
-  const [query, setQuery] = useQuery("q");
-  const [app, setApp] = useQuery("app");
+  const inAddress = { query: useQuery("q"), app: useQuery("app") };
+  const inDialog = { query: useState(""), app: useState("") };
+  const [query, setQuery] = (isInDialog ? inDialog : inAddress).query;
+  const [app, setApp] = (isInDialog ? inDialog : inAddress).app;
   const words = `${app} ${query}`.trim();
   const { value, error, reload } = useLoaded(`search ${type} ${words}`, () => client.registries.search({ query: words, component_type: type, limit: FOUND }));
   const found = value?.data ?? [];
@@ -34,7 +39,7 @@ export function RegistrySearch({ type, placeholder, onChoose }: RegistrySearchPr
   return (
     <div class="stack">
       <div class="row wrap">
-        <SearchField label={`Search ${type}s`} placeholder={placeholder} width={360} value={query} onInput={setQuery} />
+        <SearchField label={`Search ${type}s`} placeholder={placeholder} width={360} value={query} onInput={setQuery} isFocused={isInDialog} />
         <FilterField label="App" width={180} value={app} onChange={setApp} />
         {app !== "" && (
           <button type="button" class="button" onClick={() => setApp("")}>
@@ -125,7 +130,11 @@ function Nothing({ type, app, query, onApp, onAdded }: NothingProps) {
           ?
         </p>
       )}
-      {app === "" ? <p>Only apps that were opened here are searched by words. Choose an app first.</p> : query === "" && <WholeCollection onAdded={onAdded} />}
+      {app === "" ? (
+        <p>Words find components of apps that were opened here, and apps by what they are about. Without words you see all apps.</p>
+      ) : (
+        query === "" && <WholeCollection onAdded={onAdded} />
+      )}
     </Empty>
   );
 }

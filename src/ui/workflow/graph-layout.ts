@@ -2,7 +2,7 @@ import { Graph, layout } from "@dagrejs/dagre";
 import type { WorkflowStep } from "../types.ts";
 
 export const NODE_WIDTH = 216;
-export const NODE_HEIGHT = 52;
+export const NODE_HEIGHT = 60;
 const BETWEEN = 28;
 const BELOW = 36;
 
@@ -17,6 +17,8 @@ interface PlacedNode extends Point {
 
 interface PlacedEdge {
   readonly points: readonly Point[];
+  /** Middle of the label. */
+  readonly at: Point;
   /** Name of a branch. Empty between steps of one list. */
   readonly label: string;
 }
@@ -66,7 +68,9 @@ export function layoutOf(steps: readonly WorkflowStep[]): Layout {
     return maySkip ? [...inside, { from: namespace, label: filled.length === 0 ? "" : "otherwise" }] : inside;
   };
   place(steps, []);
-  edges.forEach(({ from, to, label }, index) => graph.setEdge(from, to, { label, width: label.length * 7, height: label === "" ? 0 : 16 }, String(index)));
+  edges.forEach(({ from, to, label }, index) =>
+    graph.setEdge(from, to, { label, labelpos: "c", width: label.length * 7 + 8, height: label === "" ? 0 : 16 }, String(index)),
+  );
   layout(graph);
   const { width = 0, height = 0 } = graph.graph();
   return {
@@ -76,6 +80,9 @@ export function layoutOf(steps: readonly WorkflowStep[]): Layout {
       const { x, y } = graph.node(step.namespace);
       return { step, x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 };
     }),
-    edges: edges.map(({ from, to, label }, index) => ({ label, points: graph.edge(from, to, String(index)).points })),
+    edges: edges.map(({ from, to, label }, index) => {
+      const { points, x = 0, y = 0 } = graph.edge(from, to, String(index));
+      return { label, points, at: { x, y } };
+    }),
   };
 }

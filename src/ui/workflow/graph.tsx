@@ -51,11 +51,11 @@ export function Graph({ steps, records = [], chosen = "", onChoose, by = "path",
         <div style={{ width: `${drawn.width * zoom}px`, height: `${drawn.height * zoom}px` }}>
           <div class="drawing" style={{ width: `${drawn.width}px`, height: `${drawn.height}px`, transform: `scale(${zoom})` }}>
             <svg width={drawn.width} height={drawn.height} aria-hidden="true">
-              {drawn.edges.map(({ points, label }, index) => (
+              {drawn.edges.map(({ points, label, at }, index) => (
                 <g key={index}>
                   <polyline points={points.map(({ x, y }) => `${x},${y}`).join(" ")} />
                   {label !== "" && (
-                    <text x={points[1]?.x ?? 0} y={(points[1]?.y ?? 0) - 4}>
+                    <text x={at.x} y={at.y + 4}>
                       {label}
                     </text>
                   )}
@@ -89,21 +89,23 @@ type NodeProps = { readonly step: WorkflowStep; readonly isUnsaved: boolean } & 
 function Node({ step, isUnsaved, records, chosen, onChoose, by }: NodeProps) {
   const { namespace } = step;
   const own = records.filter((record) => record.namespace === namespace);
-  const last = own.at(-1);
+  const last = own.find(({ state }) => state === "failed") ?? own.at(-1);
+  const state = stateOf(step, records) ?? last?.state;
   const id = by === "namespace" ? namespace : last?.path;
   const hasNotRun = records.length > 0 && last === undefined;
+  const isChosen = by === "namespace" ? namespace === chosen : own.some(({ path }) => path === chosen);
   return (
-    <div class={`node ${id !== undefined && id === chosen ? "is-chosen" : ""} ${last?.state === "failed" ? "is-bad" : ""}`}>
+    <div class={`node ${isChosen ? "is-chosen" : ""} ${state === "failed" ? "is-bad" : ""}`}>
       <div class="row">
         {id === undefined || onChoose === undefined ? (
           <strong class={`cut grow ${hasNotRun ? "muted" : ""}`}>{namespace}</strong>
         ) : (
-          <button type="button" class="button plain cut grow" aria-pressed={chosen === id} onClick={() => onChoose(id)}>
-            <strong>{namespace}</strong>
+          <button type="button" class="button plain grow" title={namespace} aria-pressed={isChosen} onClick={() => onChoose(id)}>
+            <strong class="cut">{namespace}</strong>
           </button>
         )}
         {isUnsaved && <span class="muted">not saved</span>}
-        {last !== undefined && <StateMark tone={STEP_TONES[last.state]}>{last.state}</StateMark>}
+        {state !== undefined && <StateMark tone={STEP_TONES[state]}>{state}</StateMark>}
       </div>
       <div class="row muted">
         <span class="mono cut grow">{stepText(step)}</span>
@@ -112,4 +114,14 @@ function Node({ step, isUnsaved, records, chosen, onChoose, by }: NodeProps) {
       </div>
     </div>
   );
+}
+
+/** A block has failed when a step inside has. */
+function stateOf({ branches = [] }: WorkflowStep, records: readonly RunStep[]): RunStep["state"] | undefined {
+  const inside = new Set(branches.flatMap((branch) => namesIn(branch.steps)));
+  return records.some(({ namespace, state }) => state === "failed" && inside.has(namespace)) ? "failed" : undefined;
+}
+
+function namesIn(steps: readonly WorkflowStep[]): readonly string[] {
+  return steps.flatMap(({ namespace, branches = [] }) => [namespace, ...branches.flatMap((branch) => namesIn(branch.steps))]);
 }

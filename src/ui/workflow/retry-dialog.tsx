@@ -8,6 +8,8 @@ import { tell } from "../parts/dialogs/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { plural } from "../text-of.ts";
 import type { RehearsedRun, Workflow } from "../types.ts";
+import { Ago } from "../parts/text/time.tsx";
+import { useAttempt } from "../use-attempt.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { StepDifferences } from "./step-differences.tsx";
 import { RUN_TONES } from "./step-texts.ts";
@@ -15,17 +17,18 @@ import { RUN_TONES } from "./step-texts.ts";
 export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
   const client = useClient();
   const { value: rehearsed, error } = useLoaded(`retry ${workflow.id} ${workflow.version}`, () => client.workflows.rehearse(workflow.id, { states: "failed" }));
-  const [refusal, setRefusal] = useState<unknown>();
-  const go = async (): Promise<void> => {
-    setRefusal(undefined);
-    try {
-      const begun = await client.workflows.rerunAll(workflow.id, { states: "failed" });
-      tell(`Retrying ${plural(begun.length, "run")}`);
+  const [leftOut, setLeftOut] = useState<ReadonlySet<string>>(new Set());
+  const { isUnderWay, error: refusal, attempt } = useAttempt();
+  const picked = (rehearsed ?? []).filter(({ run }) => !leftOut.has(run.id));
+  const go = (): Promise<void> =>
+    attempt(async () => {
+      // All may be more than those that were tried.
+      if (leftOut.size === 0) await client.workflows.rerunAll(workflow.id, { states: "failed" });
+      else for (const { run } of picked) await client.workflows.rerun(run.id);
+      tell(`Retrying ${plural(picked.length, "run")}`);
       onClose();
-    } catch (thrown) {
-      setRefusal(thrown);
-    }
-  };
+    });
+  const leaveOut = (id: string, isOut: boolean): void => setLeftOut(new Set(isOut ? [...leftOut, id] : [...leftOut].filter((one) => one !== id)));
   return (
     <Dialog title="Retry failed runs" onClose={onClose}>
       <p class="muted">
@@ -36,15 +39,23 @@ export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose
       {rehearsed === undefined && error === undefined && <Waiting />}
       {rehearsed !== undefined && <p role="status">{rehearsed.length === 0 ? "All failed runs were already rerun." : `${sumOfRehearsed(rehearsed)}.`}</p>}
       {rehearsed?.map((one) => (
-        <Tried key={one.run.id} tried={one} />
+        <div class="row top" key={one.run.id}>
+          <input
+            type="checkbox"
+            aria-label={`Retry ${one.run.id}`}
+            checked={!leftOut.has(one.run.id)}
+            onChange={({ currentTarget }) => leaveOut(one.run.id, !currentTarget.checked)}
+          />
+          <Tried tried={one} />
+        </div>
       ))}
       {refusal !== undefined && <Problem error={refusal} />}
       <div class="row end">
         <button type="button" class="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" class="button filled" disabled={rehearsed === undefined || rehearsed.length === 0} onClick={() => void go()}>
-          Retry
+        <button type="button" class="button filled" disabled={picked.length === 0 || isUnderWay} onClick={() => void go()}>
+          {isUnderWay ? "Retrying…" : "Retry"}
         </button>
       </div>
     </Dialog>
@@ -53,13 +64,10 @@ export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose
 
 function Tried({ tried: { run, before, after } }: { tried: RehearsedRun }) {
   return (
-    <details>
+    <details class="grow" style={{ minWidth: "0" }}>
       <summary>
-        <span class="row">
-          <code>{run.id}</code>
-          <StateMark tone={RUN_TONES[after.state]}>{after.state}</StateMark>
-          <span class="muted cut">{after.failure?.message}</span>
-        </span>
+        <StateMark tone={RUN_TONES[after.state]}>{after.state}</StateMark> <Ago at={run.started_at_ms} /> {run.arrived}{" "}
+        <span class="muted">{after.failure?.message}</span> <code class="muted">{run.id}</code>
       </summary>
       <StepDifferences differences={differencesOf(before, after.steps)} />
     </details>

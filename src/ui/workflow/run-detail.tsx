@@ -1,4 +1,5 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
 import { unsentMails } from "../../domain/account/mail.ts";
 import { differencesOf } from "../../client/run-difference.ts";
 import { useClient, useMayChange } from "../app-context.ts";
@@ -12,6 +13,7 @@ import { LogLines } from "../source/log-lines.tsx";
 import { duration } from "../text-of.ts";
 import type { RunStep, Workflow, WorkflowRun } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
+import { ItemChoice } from "./item-choice.tsx";
 import { LazyGraph } from "./lazy-builder.tsx";
 import { StepDifferences } from "./step-differences.tsx";
 import { RUN_TONES, STEP_TONES } from "./step-texts.ts";
@@ -26,31 +28,51 @@ interface RunDetailProps {
 
 export function RunDetail({ workflow, id, onRun }: RunDetailProps) {
   const client = useClient();
-  const [path, setPath] = useState("");
+  const [chosen, setPath] = useState<string>();
   const load = async () => ({ run: await client.workflows.run(id), steps: await client.workflows.steps(id) });
   const { value, error, reload } = useLoaded(`run ${id}`, load, LOOK_EVERY_MS);
+  const version = value?.run.version ?? workflow.version;
+  const isOlder = version !== workflow.version;
+  const { value: older } = useLoaded(`${workflow.id} ${version}`, async () => (isOlder ? client.workflows.get(workflow.id, { version }) : undefined));
   if (error !== undefined && value === undefined) return <Problem error={error} onRetry={reload} />;
   if (value === undefined) return <Waiting />;
   const { run, steps } = value;
+  const path = chosen ?? run.failure?.path ?? "";
   const step = steps.find((one) => one.path === path);
+  const drawn = isOlder ? older?.steps : workflow.steps;
   return (
     <div class="stack">
-      <RunHead run={run} reload={reload} onRun={onRun} />
+      <RunHead run={run} first={steps[0]?.namespace} reload={reload} onRun={onRun} />
       {run.rerun_of !== undefined && <Repeated of={run.rerun_of} steps={steps} />}
-      <LazyGraph steps={workflow.steps} records={steps} chosen={path} onChoose={setPath} />
-      {step === undefined ? (
-        <details>
-          <summary>Trigger event</summary>
-          <JsonTree value={run.trigger.event ?? null} label="event" />
-        </details>
-      ) : (
-        <StepDetail key={step.path} step={step} run={run} onRun={onRun} />
+      <details>
+        <summary>Trigger event</summary>
+        <JsonTree value={run.trigger.event ?? null} label="event" />
+      </details>
+      {drawn !== undefined && <LazyGraph steps={drawn} records={steps} chosen={path} onChoose={setPath} />}
+      {step !== undefined && (
+        <StepDetail
+          key={step.path}
+          step={step}
+          items={steps.filter(({ namespace }) => namespace === step.namespace)}
+          run={run}
+          isChosen={chosen !== undefined}
+          onPath={setPath}
+          onRun={onRun}
+        />
       )}
     </div>
   );
 }
 
-function RunHead({ run, reload, onRun }: { run: WorkflowRun; reload: () => void; onRun: (id: string) => void }) {
+interface RunHeadProps {
+  readonly run: WorkflowRun;
+  /** The step with which it began. */
+  readonly first: string | undefined;
+  readonly reload: () => void;
+  readonly onRun: (id: string) => void;
+}
+
+function RunHead({ run, first, reload, onRun }: RunHeadProps) {
   const client = useClient();
   const mayChange = useMayChange();
   const { id, state, started_at_ms: at, ended_at_ms: end, failure, reason, version } = run;
@@ -86,6 +108,11 @@ function RunHead({ run, reload, onRun }: { run: WorkflowRun; reload: () => void;
             Rerun from where it ended
           </button>
         )}
+        {mayChange && state === "succeeded" && first !== undefined && (
+          <button type="button" class="button" onClick={() => act(async () => onRun((await client.workflows.rerun(id, { from: first })).id))}>
+            Rerun
+          </button>
+        )}
       </div>
       {failure !== undefined && (
         <p class="note bad" role="alert">
@@ -109,17 +136,33 @@ function Repeated({ of, steps }: { of: string; steps: readonly RunStep[] }) {
   );
 }
 
-function StepDetail({ step, run, onRun }: { step: RunStep; run: WorkflowRun; onRun: (id: string) => void }) {
+interface StepDetailProps {
+  readonly step: RunStep;
+  /** Of the same step. */
+  readonly items: readonly RunStep[];
+  readonly run: WorkflowRun;
+  /** By the user, who then wants to see it. */
+  readonly isChosen: boolean;
+  readonly onPath: (path: string) => void;
+  readonly onRun: (id: string) => void;
+}
+
+function StepDetail({ step, items, run, isChosen, onPath, onRun }: StepDetailProps) {
   const client = useClient();
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isChosen) section.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   const mayChange = useMayChange();
   const { namespace, state, attempt, duration_ms: ms, inputs, exports, decision, outcome, message, invocation_id: invocation, pause, sends = [] } = step;
   const { value: called } = useLoaded(`called ${invocation ?? ""}`, async () => (invocation === undefined ? undefined : client.invocations.get(invocation)));
   const again = (): Promise<void> => telling(async () => onRun((await client.workflows.rerun(run.id, { from: namespace })).id));
   return (
-    <section class="stack panel" style={{ padding: "12px" }} aria-label={`Step ${namespace}`}>
+    <section class="stack panel" style={{ padding: "12px" }} aria-label={`Step ${namespace}`} ref={section}>
       <div class="row wrap">
         <h3>{namespace}</h3>
         <StateMark tone={STEP_TONES[state]}>{state}</StateMark>
+        <ItemChoice records={items} path={step.path} onPath={onPath} />
         <span class="muted">{step.copied_from === undefined ? duration(ms) : `as in ${step.copied_from}`}</span>
         {attempt > 1 && <span class="muted">attempt {attempt}</span>}
         {pause !== undefined && (
@@ -129,9 +172,14 @@ function StepDetail({ step, run, onRun }: { step: RunStep; run: WorkflowRun; onR
         )}
         <span class="grow" />
         {mayChange && (
-          <button type="button" class="button" onClick={() => void again()}>
-            Rerun from here
-          </button>
+          <>
+            <Link href={`/workflows/${run.workflow_id}/steps?step=${namespace}&run=${run.id}`} class="button">
+              Edit this step
+            </Link>
+            <button type="button" class="button" onClick={() => void again()}>
+              Rerun from here
+            </button>
+          </>
         )}
       </div>
       {unsentMails(sends).map((problem) => (

@@ -13,6 +13,7 @@ import { Waiting } from "../parts/waiting.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import { FilesTab } from "./files-tab.tsx";
 import { LazyBuilder } from "./lazy-builder.tsx";
+import { RenameWorkflow } from "./rename-workflow.tsx";
 import { RunWorkflow } from "./run-workflow.tsx";
 import { Alerts } from "../parts/alerts.tsx";
 import { Trends } from "../parts/trends.tsx";
@@ -102,6 +103,7 @@ function Verbs({ workflow, reload }: WorkflowTabProps) {
   const go = useGo();
   const [isDeleting, setDeleting] = useState(false);
   const [isRunning, setRunning] = useState(false);
+  const [isRenaming, setRenaming] = useState(false);
   const { id, name_slug: slug, active } = workflow;
   const setActive = (next: boolean): Promise<void> =>
     telling(async () => {
@@ -123,11 +125,15 @@ function Verbs({ workflow, reload }: WorkflowTabProps) {
         <button type="button" class="button plain" onClick={() => void setActive(!active)}>
           {active ? "Deactivate" : "Activate"}
         </button>
+        <button type="button" class="button plain" onClick={() => setRenaming(true)}>
+          Rename…
+        </button>
         <button type="button" class="button plain" onClick={() => setDeleting(true)}>
           Delete…
         </button>
       </Menu>
       {isRunning && <RunWorkflow workflow={workflow} onClose={() => setRunning(false)} />}
+      {isRenaming && <RenameWorkflow workflow={workflow} reload={reload} onClose={() => setRenaming(false)} />}
       {isDeleting && (
         <ConfirmByName title={`Delete ${slug}?`} name={slug} verb="Delete" onClose={() => setDeleting(false)} onConfirm={remove}>
           Its endpoint, runs and events will be deleted too.

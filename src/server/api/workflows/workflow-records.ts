@@ -70,8 +70,12 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
     ],
     runs: { ...(await engine.workflows.counts(live)) },
     triggers: await triggerRecords(engine, live, plan),
-    steps: plan.workflow.steps.map((step) => stepShape(step, plan.steps)),
+    steps: stepShapes(plan),
   };
+}
+
+export function stepShapes({ workflow, steps }: WorkflowPlan): StepShape[] {
+  return workflow.steps.map((step) => stepShape(step, steps));
 }
 
 function errorRecord({ causes, ...error }: RunError): JsonObject {

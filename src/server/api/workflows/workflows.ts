@@ -8,7 +8,16 @@ import { WORKFLOW_FILE, type WorkflowFiles } from "../../../engine/workflows/dep
 import { isForeign } from "../sources/debug-targets.ts";
 import { checkCode } from "../sources/component-code.ts";
 import { type Route, pageOf, route } from "../route.ts";
-import { planRecord, rehearsedRecord, runRecord, runStepRecord, shownWorkflow, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
+import {
+  planRecord,
+  rehearsedRecord,
+  runRecord,
+  runStepRecord,
+  shownWorkflow,
+  stepShapes,
+  workflowRecord,
+  workflowVersionRecords,
+} from "./workflow-records.ts";
 
 const { workflows } = api;
 type DeployParams = z.output<typeof workflows.deploy.params>;
@@ -36,9 +45,13 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       const { timeoutSeconds: _ofRuns, ...grant } = withoutNulls(limitsOf(params));
       return { data: planRecord(await kept.plan({ files: checkedFiles(files), env, grant: { allowsPrograms, ...grant }, progress })) };
     }),
-    route(workflows.get, async ({ part }) =>
-      shownWorkflow(engine, kept.unreadable.find(({ id, slug }) => id === part("id") || slug === part("id")) ?? kept.find(part("id"))),
-    ),
+    route(workflows.get, async ({ params, part }) => {
+      const unreadable = kept.unreadable.find(({ id, slug }) => id === part("id") || slug === part("id"));
+      if (unreadable !== undefined) return shownWorkflow(engine, unreadable);
+      const live = kept.find(part("id"));
+      const shown = await shownWorkflow(engine, live);
+      return params.version === undefined ? shown : { ...shown, steps: stepShapes(await kept.planOf(live, params.version)) };
+    }),
     route(workflows.update, async ({ params, part, progress, caller }) => {
       const { files, name, env, active, allow_run: allowsPrograms, if_version: ifVersion, keep_slug: keepsSlug, slug } = params;
       const change = {

@@ -77,7 +77,7 @@ export function FilesEditor<Base extends EditedFiles>({ owner, base, newer, save
         </div>
       )}
       {isOlder && <OlderText />}
-      {refusal !== undefined && <Problem error={refusal} />}
+      {refusal !== undefined && isChanged && <Problem error={refusal} />}
       <div class="panel" style={{ height: "calc(100vh - 300px)", minHeight: "280px", overflow: "hidden" }}>
         <LazyEditor
           key={`${path} ${resets}`}
