@@ -14,6 +14,8 @@ import { useLoaded } from "../use-loaded.ts";
 import { StepDifferences } from "./step-differences.tsx";
 import { RUN_TONES } from "./step-texts.ts";
 
+const MOST_SHOWN = 80;
+
 export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
   const client = useClient();
   const { value: rehearsed, error } = useLoaded(`retry ${workflow.id} ${workflow.version}`, () => client.workflows.rehearse(workflow.id, { states: "failed" }));
@@ -65,9 +67,9 @@ export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose
 function Tried({ tried: { run, before, after } }: { tried: RehearsedRun }) {
   return (
     <details class="grow" style={{ minWidth: "0" }}>
-      <summary>
-        <StateMark tone={RUN_TONES[after.state]}>{after.state}</StateMark> <Ago at={run.started_at_ms} /> {run.arrived}{" "}
-        <span class="muted">{after.failure?.message}</span> <code class="muted">{run.id}</code>
+      <summary style={{ overflowWrap: "anywhere" }}>
+        <StateMark tone={RUN_TONES[after.state]}>{after.state}</StateMark> <Ago at={run.started_at_ms} /> {run.arrived?.slice(0, MOST_SHOWN)}{" "}
+        <span class="muted">{after.failure?.message.slice(0, 2 * MOST_SHOWN)}</span> <code class="muted">{run.id}</code>
       </summary>
       <StepDifferences differences={differencesOf(before, after.steps)} />
     </details>
