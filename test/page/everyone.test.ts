@@ -51,6 +51,32 @@ async function fullServer() {
   return { server, paths: { ...paths, ...(await workflowPaths(server)) } };
 }
 
+/** A branch, a loop, and a name that is longer than its box. */
+const BLOCKS = {
+  "workflow.yaml": `schema: workflow/2022.04
+name: Orders of the shop
+settings: { retries: 0 }
+triggers:
+- http: {}
+steps:
+- namespace: order
+  uses: ./order/entry.mjs
+- namespace: is_the_order_large_enough
+  if: "{{steps.order.$return_value.lines.length > 1}}"
+  then:
+  - namespace: warn
+    uses: ./warn/entry.mjs
+- namespace: each
+  for_each: "{{steps.order.$return_value.lines}}"
+  steps:
+  - namespace: line
+    uses: ./line/entry.mjs
+`,
+  "order/entry.mjs": codeStep("return steps.trigger.event.body;"),
+  "warn/entry.mjs": codeStep("return 'warned';"),
+  "line/entry.mjs": codeStep("if (steps.each.item.sku === 'pot') throw new Error('no pot'); return steps.each.item.sku;"),
+};
+
 async function workflowPaths(server: TestServer): Promise<Record<string, string>> {
   const steps = {
     ask: codeStep("console.log('asked'); if (steps.trigger.event.fails) throw new Error('no'); $.flow.suspend(); return { of: [1, 2] };"),
@@ -60,11 +86,16 @@ async function workflowPaths(server: TestServer): Promise<Record<string, string>
   await workflow.run({ fails: true });
   const run = await workflow.run({ fails: false });
   const path = `/workflows/${workflow.id}`;
+  const blocks = await deployWorkflow(server, BLOCKS);
+  const failed = await blocks.run({ body: { customer: "kettle-co", lines: [{ sku: "cup" }, { sku: "pot" }] } });
   return {
     workflows: "/workflows",
     "workflow-runs": path,
     "workflow-run": `${path}/runs?run=${String(run["id"])}`,
     "workflow-steps": `${path}/steps?step=ask`,
+    "workflow-block": `/workflows/${blocks.id}/steps?step=each`,
+    "workflow-item": `/workflows/${blocks.id}/steps?step=line`,
+    "workflow-failed": `/workflows/${blocks.id}/runs?run=${String(failed["id"])}`,
     "workflow-new": "/workflows?new=1",
     "workflow-trends": `${path}/trends`,
     "workflow-files": `${path}/files`,

@@ -164,6 +164,7 @@ steps:
     });
     await workflow.run({ body: 1 });
     const page = await openPage(server, `/workflows/${workflow.id}/steps?step=list`);
+    await page.getByRole("button", { name: "Step", exact: true }).click();
     await page.getByRole("button", { name: "Rename…" }).click();
     await page.getByRole("dialog").getByLabel("Name").fill("greet");
     await page.getByText("A step or a folder has this name").waitFor();
@@ -174,6 +175,7 @@ steps:
     expect(renamed["workflow.yaml"]).toContain('for_each: "{{steps.goods.$return_value}}"');
     expect(renamed["part/entry.mjs"]).toContain("steps.goods.$return_value.length");
     await page.getByRole("button", { name: "greet", exact: true }).click();
+    await page.getByRole("button", { name: "Step", exact: true }).click();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("Choose a step").waitFor();
     await page.getByRole("button", { name: "part", exact: true }).click();
@@ -195,6 +197,7 @@ steps:
     const server = await TestServer.inMemory();
     const workflow = await deployWorkflow(server, workflowOf({ one: codeStep("return 1;"), two: codeStep("return 2;") }));
     const page = await openPage(server, `/workflows/${workflow.id}/steps?step=two`);
+    await page.getByRole("button", { name: "Step", exact: true }).click();
     await page.getByRole("button", { name: "Duplicate" }).waitFor();
     let isFirst = true;
     await page.route(/\/v1\/workflows\//, async (route) => {
@@ -206,6 +209,7 @@ steps:
     await page.getByRole("button", { name: "Duplicate" }).click();
     await page.getByRole("alert").filter({ hasText: "PD_CONFLICT" }).waitFor();
     await page.getByText("version 2", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Step", exact: true }).click();
     await page.getByRole("button", { name: "Duplicate" }).click();
     await page.getByRole("heading", { name: "two_2" }).waitFor();
     expect(JSON.stringify(await filesIn(server))).toContain("return 9;");
@@ -295,6 +299,7 @@ describe("what is typed in the builder", () => {
     await addCode.click();
     await page.getByRole("heading", { name: "code", exact: true }).waitFor();
     await type(page, "export default async () => 'lost';");
+    await page.getByRole("button", { name: "Step", exact: true }).click();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("Choose a step").waitFor();
     await page.getByRole("button", { name: "Add a first step" }).click();

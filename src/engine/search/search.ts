@@ -3,7 +3,7 @@ import { type DeployedId, type InvocationId, type RunId, isInvocationId, isRunId
 import { describeOutcome, isFailed } from "../../domain/run/invocation.ts";
 import { eventFor } from "../../domain/run/event-of-trigger.ts";
 import { holds, matchOf, readSearch } from "../../domain/search/query.ts";
-import { type JsonValue, parseJson } from "../../domain/text/json.ts";
+import { type JsonValue, isRecord, parseJson } from "../../domain/text/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Meter } from "../../ports/meter.ts";
@@ -182,8 +182,7 @@ export class Search implements Meter {
       const last = events.at(-1);
       if (last === undefined) return;
       const documents = events.map(({ id, storedAt, channel, summary = "", dedupeId = "", payload }): SearchDocument => {
-        const text = `${id} ${channel} ${dedupeId} ${summary} ${payload}`.slice(0, MOST_TEXT);
-        return { kind: "event", scope, ref: id, at: storedAt, text, hasFailed: false };
+        return { kind: "event", scope, ref: id, at: storedAt, text: withId(`${summary} ${payload} ${channel} ${dedupeId}`, id), hasFailed: false };
       });
       index.add(documents, { scope, seq: last.seq });
       seen = last.seq;
@@ -222,18 +221,18 @@ export class Search implements Meter {
     if (isRunId(id)) {
       const run = await store.getRun(id);
       if (run === undefined || run.endedAt === undefined) return undefined;
-      const text = `${id} ${run.failure === undefined ? "" : `${run.failure.namespace}: ${run.failure.message}`} ${wordsOf(run.trigger.event)}`;
-      return { kind: "run", scope, ref: id, at: run.startedAt, text: text.slice(0, MOST_TEXT), hasFailed: run.state === "failed" };
+      const text = `${run.failure === undefined ? "" : `${run.failure.namespace}: ${run.failure.message} `}${wordsOf(run.trigger.event)}`;
+      return { kind: "run", scope, ref: id, at: run.startedAt, text: withId(text, id), hasFailed: run.state === "failed" };
     }
     const invocation = await store.getInvocation(id);
     if (invocation === undefined) return undefined;
     const [event, lines] = [await eventFor(invocation.trigger, () => undefined), await store.invocationLogs(id)];
     const outcome = isFailed(invocation.outcome) ? describeOutcome(invocation.outcome) : "";
-    const text = `${id} ${outcome} ${lines
+    const text = `${outcome} ${lines
       .map((line) => line.text)
       .join(" ")
       .slice(0, MOST_TEXT / 2)} ${wordsOf(event)}`;
-    return { kind: "run", scope, ref: id, at: invocation.startedAt, text: text.slice(0, MOST_TEXT), hasFailed: isFailed(invocation.outcome) };
+    return { kind: "run", scope, ref: id, at: invocation.startedAt, text: withId(text, id), hasFailed: isFailed(invocation.outcome) };
   }
 
   async #prune(index: SearchIndex): Promise<void> {
@@ -315,8 +314,15 @@ export class Search implements Meter {
   }
 }
 
-/** Without the copies of the body, and without the escapes of JSON. */
+/** At the end, because a hit shows the beginning when no words were asked for. */
+function withId(text: string, id: string): string {
+  return `${text.trim().slice(0, MOST_TEXT)} ${id}`;
+}
+
+/** The body first, without its copies, and without the escapes of JSON. */
 function wordsOf(event: unknown): string {
-  const text = JSON.stringify(event ?? null, (name: string, value: unknown) => (name === "rawBody" || name === "bodyRaw" ? undefined : value));
+  const { body, ...rest } = isRecord(event) ? event : {};
+  const ordered = body === undefined ? event : { body, ...rest };
+  const text = JSON.stringify(ordered ?? null, (name: string, value: unknown) => (name === "rawBody" || name === "bodyRaw" ? undefined : value));
   return text.replaceAll(/\\[nrt]/g, " ");
 }

@@ -42,7 +42,7 @@ export function StepCode({ path, place, folder, draft }: { readonly path: string
       </div>
       {typed.isOlder && <OlderText />}
       {error !== undefined && <Problem error={error} />}
-      <div class="panel" style={{ height: "min(420px, 50vh)", overflow: "hidden" }}>
+      <div class="panel" style={{ height: "min(320px, 42vh)", overflow: "hidden" }}>
         <LazyEditor
           key={resets}
           text={begins}

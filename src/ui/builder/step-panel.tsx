@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { type Files, WORKFLOW_FILE, duplicateStep, moveStep, namesTaken, removeStep, renameStep } from "../../domain/workflow/edit-steps.ts";
 import { useMayChange } from "../app-context.ts";
+import { Menu } from "../parts/dialogs/menu.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Described } from "../parts/text/described.tsx";
 import type { Workflow, WorkflowStep } from "../types.ts";
@@ -61,15 +62,17 @@ export function StepPanel({ workflow, inView, onChosen, onAdd, ...part }: StepPa
             <button type="button" class="button" disabled={isUnderWay || isLast} aria-label="Move down" onClick={() => void move(1)}>
               ↓
             </button>
-            <button type="button" class="button" disabled={isUnderWay} onClick={() => setRenaming(true)}>
-              Rename…
-            </button>
-            <button type="button" class="button" disabled={isUnderWay} onClick={() => void duplicate()}>
-              Duplicate
-            </button>
-            <button type="button" class="button" disabled={isUnderWay} onClick={() => void remove()}>
-              Delete
-            </button>
+            <Menu label="Step">
+              <button type="button" class="button plain" disabled={isUnderWay} onClick={() => setRenaming(true)}>
+                Rename…
+              </button>
+              <button type="button" class="button plain" disabled={isUnderWay} onClick={() => void duplicate()}>
+                Duplicate
+              </button>
+              <button type="button" class="button plain" disabled={isUnderWay} onClick={() => void remove()}>
+                Delete
+              </button>
+            </Menu>
           </>
         )}
       </div>

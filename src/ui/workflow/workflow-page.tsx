@@ -83,8 +83,8 @@ function Head({ workflow, reload }: WorkflowTabProps) {
       <div class="row wrap">
         <h1 class="cut">{name}</h1>
         <StateMark tone={active ? "good" : "plain"}>{active ? "active" : "inactive"}</StateMark>
-        <span class="muted">version {version}</span>
-        <span class="muted cut">{triggers.length === 0 ? "manual" : triggers.map(triggerText).join(", ")}</span>
+        <span class="muted hide-narrow">version {version}</span>
+        <span class="muted cut hide-narrow">{triggers.length === 0 ? "manual" : triggers.map(triggerText).join(", ")}</span>
         <span class="grow" />
         {mayChange && <Verbs workflow={workflow} reload={reload} />}
       </div>
