@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { rerunAs } from "./workflows.ts";
 import { CALLS } from "./calls.ts";
 import { call, flag, many, ms, optionalText, text, whole } from "./declare.ts";
 
@@ -9,6 +10,7 @@ const hit = z.object({
   source_name: optionalText,
   at_ms: ms,
   failed: z.boolean(),
+  rerun_as: rerunAs.optional(),
   snippet: text.describe("the part with the words"),
 });
 export type SearchHitRecord = z.infer<typeof hit>;

@@ -121,6 +121,8 @@ const workflow = z.object({
 });
 export type WorkflowRecord = z.infer<typeof workflow>;
 
+export const rerunAs = z.object({ id: runId, state: runState }).describe("its newest rerun");
+
 const failure = z.object({ namespace: text, path: text, message: text });
 const run = z.object({
   id: runId,
@@ -134,6 +136,7 @@ const run = z.object({
   failure: failure.optional(),
   reason: optionalText,
   rerun_of: optionalText,
+  rerun_as: rerunAs.optional(),
   from: optionalText,
 });
 export type RunRecord = z.infer<typeof run>;

@@ -175,6 +175,8 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       expect(await store.getRun("run_1")).toMatchObject({ state: "waiting" });
       await store.beginRun(workflowRun("run_2", { rerunOf: "run_1" }), []);
       expect((await store.listRuns("p_a", { limit: 9, isLatest: true })).map(({ id }) => id)).toEqual(["run_2"]);
+      await store.beginRun(workflowRun("run_3", { rerunOf: "run_1", state: "failed" }), []);
+      expect([...(await store.listReruns(["run_1", "run_2"]))]).toEqual([["run_1", { id: "run_3", state: "failed" }]]);
     });
 
     it("that has ended stays ended, whatever its last steps say", async () => {

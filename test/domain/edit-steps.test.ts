@@ -11,6 +11,7 @@ import {
   removeStep,
   renameStep,
 } from "../../src/domain/workflow/edit-steps.ts";
+import { addTrigger, removeTrigger } from "../../src/domain/workflow/edit-triggers.ts";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
 
 const TEXT = `schema: workflow/2022.04
@@ -34,6 +35,17 @@ function orderOf(text: string): string[] {
   for (const [, name = ""] of text.matchAll(/namespace: (\w+)/g)) names.push(name);
   return names;
 }
+
+describe("triggers of a workflow's file", () => {
+  it("are added, written before the steps, and removed; comments stay", () => {
+    const one = addTrigger(TEXT, { http: {} });
+    const two = addTrigger(one, { schedule: { cron: "0 9 * * 1", timezone: "UTC" } });
+    expect(readWorkflow(two)).toMatchObject({ kind: "valid", workflow: { triggers: [{ kind: "http" }, { kind: "schedule" }] } });
+    expect(two.indexOf("triggers:")).toBeLessThan(two.indexOf("steps:"));
+    expect(two).toContain("# says hello");
+    expect(readWorkflow(removeTrigger(two, 0))).toMatchObject({ kind: "valid", workflow: { triggers: [{ kind: "schedule" }] } });
+  });
+});
 
 describe("steps of a workflow's file", () => {
   it.each([

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
 import { keys, mouse } from "./hands.ts";
-import { openPage } from "./open-page.ts";
+import { ORDERS, openPage } from "./open-page.ts";
 
 const head = "settings: { retries: 0 }\ntriggers:\n- http: {}\n";
 const broken = { first: codeStep("console.log('counting'); return 20;"), second: codeStep("return steps.first.$return_value + missing;") };
@@ -120,6 +120,28 @@ describe("a workflow in the builder", () => {
     },
   );
 
+  it("gets triggers: a schedule, and the events of a source, and loses one", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.client.sources.deploy({ component_code: ORDERS });
+    const workflow = await deployWorkflow(server, workflowOf({ one: codeStep("return 1;") }, { head }));
+    const page = await openPage(server, `/workflows/${workflow.id}/steps`);
+    const triggers = page.getByRole("region", { name: "Triggers" });
+    for (const [kind, label, choice] of [
+      ["A schedule", "Kind of schedule", "Cron expression"],
+      ["Events of a source or workflow", "Whose events", `Orders (${source.name_slug})`],
+    ] as const) {
+      await triggers.getByRole("button", { name: "Add a trigger…" }).click();
+      await page.getByRole("dialog").getByLabel("Kind of trigger").selectOption(kind);
+      await page.getByRole("dialog").getByLabel(label).selectOption(choice);
+      await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
+    await triggers.getByRole("button", { name: "Remove the trigger HTTP" }).click();
+    await expect.poll(async () => (await server.client.workflows.get(workflow.id)).triggers.map(({ kind }) => kind)).toEqual(["schedule", "events"]);
+    await server.client.sources.run(source.id, { event: { body: { id: "z" } } });
+    await workflow.runsOnce(1);
+  });
+
   it("keeps what is typed while the page looks for news", async () => {
     const { server, workflow } = await withFailedRun();
     const page = await openPage(server, `/workflows/${workflow.id}/steps?step=two`);
@@ -128,6 +150,7 @@ describe("a workflow in the builder", () => {
       .getByRole("dialog")
       .getByRole("button", { name: /^Action/ })
       .click();
+    await page.getByRole("dialog").getByRole("searchbox").and(page.locator(":focus")).waitFor();
     await page.getByRole("textbox", { name: "App" }).focus();
     await page.keyboard.type("help");
     const looked = page.waitForResponse(/\/steps$/);

@@ -162,7 +162,8 @@ function documentOf(text: string): Document {
   return document;
 }
 
-function changed(text: string, change: (document: Document) => void): string {
+/** Comments and order stay. Throws PD_BAD_INPUT when the file cannot be read. */
+export function changed(text: string, change: (document: Document) => void): string {
   const document = documentOf(text);
   change(document);
   return document.toString({ lineWidth: 0, indentSeq: false });

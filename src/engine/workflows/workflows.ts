@@ -252,6 +252,11 @@ export class Workflows {
     return this.#ports.store.listRuns(id, page);
   }
 
+  /** The newest rerun of each. */
+  reruns(of: readonly RunId[]): ReturnType<WorkflowsPorts["store"]["listReruns"]> {
+    return this.#ports.store.listReruns(of);
+  }
+
   counts({ id }: LiveWorkflow): Promise<Readonly<Record<RunState, number>>> {
     return this.#ports.store.countRuns(id);
   }

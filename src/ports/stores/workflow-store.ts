@@ -59,6 +59,8 @@ export interface WorkflowStore {
   getRun(id: RunId): Promise<WorkflowRun | undefined>;
   /** Newest first. */
   listRuns(workflowId: WorkflowId, page: RunPage): Promise<readonly WorkflowRun[]>;
+  /** The newest rerun of each, if there is one. */
+  listReruns(of: readonly RunId[]): Promise<ReadonlyMap<RunId, Pick<WorkflowRun, "id" | "state">>>;
   countRuns(workflowId: WorkflowId): Promise<Readonly<Record<RunState, number>>>;
   /** Started by messages since then, epoch ms. */
   countBegun(workflowId: WorkflowId, since: number): Promise<number>;

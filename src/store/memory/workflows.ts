@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { RunId } from "../../domain/ids.ts";
-import { type RunState, type StepRecord, type WorkflowRun, afterWait, hasEnded } from "../../domain/workflow/run.ts";
+import { type RunState, type StepRecord, type WorkflowRun, afterWait, hasEnded, rerunsOf } from "../../domain/workflow/run.ts";
 import type { Store } from "../../ports/stores/store.ts";
 import type { StepCommit, WaitingStep, WorkflowStore } from "../../ports/stores/workflow-store.ts";
 import { received } from "./deliveries.ts";
@@ -79,7 +79,17 @@ export function memoryWorkflows(shelves: Shelves): Omit<WorkflowStore, "listWork
   };
 }
 
-type RunReads = "getRun" | "listRuns" | "countRuns" | "countBegun" | "stepRecords" | "listRunsAtWork" | "findWaiting" | "nextWaitEnd" | "listWaitsOver";
+type RunReads =
+  | "getRun"
+  | "listRuns"
+  | "listReruns"
+  | "countRuns"
+  | "countBegun"
+  | "stepRecords"
+  | "listRunsAtWork"
+  | "findWaiting"
+  | "nextWaitEnd"
+  | "listWaitsOver";
 
 function memoryRunReads({ runs }: Shelves, own: (workflowId: string) => MemoryRun[]): Pick<WorkflowStore, RunReads> {
   const waiting = (): (WaitingStep & { readonly until: number; readonly token: string })[] =>
@@ -105,6 +115,7 @@ function memoryRunReads({ runs }: Shelves, own: (workflowId: string) => MemoryRu
         .toReversed()
         .slice(0, limit);
     },
+    listReruns: async (of) => rerunsOf([...runs.values()].flatMap(({ run }) => (run.rerunOf !== undefined && of.includes(run.rerunOf) ? [run] : []))),
     async countRuns(workflowId) {
       const counts: Record<RunState, number> = { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 };
       for (const { run } of own(workflowId)) counts[run.state]++;

@@ -14,6 +14,7 @@ import { AddStep } from "./add-step.tsx";
 import { forgetDrafts, unsavedSteps } from "./draft.ts";
 import { referencesOf, referencesTo } from "./references.ts";
 import { StepPanel } from "./step-panel.tsx";
+import { Triggers } from "./triggers.tsx";
 import { useFolder } from "./use-folder.ts";
 
 /** The steps of a workflow, and the chosen one beside them. Each change is a new version of its files. */
@@ -46,14 +47,25 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
             Add a first step
           </button>
           <span class="grow" />
-          <button type="button" class="button" disabled={undo === undefined || isUnderWay} onClick={() => void attempt(async () => undo?.())}>
+          <button
+            type="button"
+            class="button"
+            disabled={undo === undefined || isUnderWay || folder.isStoring}
+            onClick={() => void attempt(async () => undo?.())}
+          >
             Undo
           </button>
-          <button type="button" class="button" disabled={redo === undefined || isUnderWay} onClick={() => void attempt(async () => redo?.())}>
+          <button
+            type="button"
+            class="button"
+            disabled={redo === undefined || isUnderWay || folder.isStoring}
+            onClick={() => void attempt(async () => redo?.())}
+          >
             Redo
           </button>
         </div>
       )}
+      <Triggers workflow={workflow} folder={folder} />
       {loadNewer !== undefined && (
         <div class="note attention row wrap" role="alert">
           <span class="grow">Somebody else changed this workflow: version {workflow.version} is running.</span>

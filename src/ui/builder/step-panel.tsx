@@ -30,7 +30,8 @@ export function StepPanel({ workflow, inView, onChosen, onAdd, ...part }: StepPa
   const text = files[WORKFLOW_FILE] ?? "";
   const [isRenaming, setRenaming] = useState(false);
   const [isFirst, isLast] = placeAmong(workflow.steps, namespace);
-  const { isUnderWay, error, attempt } = useAttempt();
+  const { isUnderWay: isActing, error, attempt } = useAttempt();
+  const isUnderWay = isActing || folder.isStoring;
   const change = (next: () => Files): Promise<void> => attempt(async () => folder.change(next()));
   const move = (by: -1 | 1): Promise<void> => change(() => ({ ...files, [WORKFLOW_FILE]: moveStep(text, namespace, by) }));
   const duplicate = (): Promise<void> =>

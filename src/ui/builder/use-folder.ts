@@ -11,6 +11,8 @@ export interface Folder {
   readonly generation: number;
   /** Stores a new version. Throws the refusal of the server, and PD_CONFLICT when somebody else was faster. */
   readonly change: (files: Files) => Promise<void>;
+  /** A change is under way, on which the next one must be based. */
+  readonly isStoring: boolean;
   readonly undo: (() => Promise<void>) | undefined;
   readonly redo: (() => Promise<void>) | undefined;
 }
@@ -36,6 +38,7 @@ export function useFolder(workflow: Workflow, { isTyping, onChanged }: { isTypin
   const [base, setBase] = useState<Base>();
   const [past, setPast] = useState<readonly Files[]>([]);
   const [future, setFuture] = useState<readonly Files[]>([]);
+  const [isStoring, setStoring] = useState(false);
   const newer = value !== undefined && (base === undefined || value.version > base.version) ? value : undefined;
   const load = ({ version: loaded, files }: Pick<Base, "version" | "files">): void => {
     setBase({ version: loaded, files, generation: (base?.generation ?? 0) + 1 });
@@ -47,11 +50,13 @@ export function useFolder(workflow: Workflow, { isTyping, onChanged }: { isTypin
   }, [newer]);
   if (base === undefined) return { folder: undefined, error, loadNewer: undefined };
   const store = async (files: Files, isTyped: boolean): Promise<void> => {
+    setStoring(true);
     try {
       const after = await client.workflows.update(id, { files: { ...files }, if_version: base.version });
       tell(`Saved: version ${after.version} is running`);
       setBase({ version: after.version, files, generation: base.generation + (isTyped ? 0 : 1) });
     } finally {
+      setStoring(false);
       // After a refusal too: newer files may be the cause.
       onChanged();
     }
@@ -72,6 +77,7 @@ export function useFolder(workflow: Workflow, { isTyping, onChanged }: { isTypin
     folder: {
       files: base.files,
       generation: base.generation,
+      isStoring,
       async change(files) {
         await store(files, true);
         setPast((known) => [...known, base.files]);

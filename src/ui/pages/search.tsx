@@ -83,7 +83,7 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
   const [again, setAgain] = useState<Told>({});
   const [isUnderWay, setUnderWay] = useState(false);
   const runs = hits.filter(({ kind, id }) => kind === "run" && again[id] === undefined);
-  const failed = runs.filter((run) => run.failed);
+  const failed = runs.filter((run) => run.failed && run.rerun_as === undefined);
   const usual = failed.length > 0 ? failed : runs;
   const picked = runs.filter(({ id }) => chosen.has(id));
   const pick = (id: string): void => setChosen((before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id]));
@@ -151,6 +151,7 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
               <strong class="cut">{hit.source_name ?? hit.source_id}</strong>
               <span class="muted cut">{hit.snippet}</span>
             </Link>
+            {hit.rerun_as !== undefined && again[hit.id] === undefined && <span class="muted">already rerun: {hit.rerun_as.state}</span>}
             {dry[hit.id] !== undefined && again[hit.id] === undefined && <span class="muted cut">{dry[hit.id]}</span>}
             {again[hit.id] !== undefined && <strong>{again[hit.id]}</strong>}
             <span class="muted">

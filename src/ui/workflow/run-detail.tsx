@@ -75,7 +75,7 @@ interface RunHeadProps {
 function RunHead({ run, first, reload, onRun }: RunHeadProps) {
   const client = useClient();
   const mayChange = useMayChange();
-  const { id, state, started_at_ms: at, ended_at_ms: end, failure, reason, version } = run;
+  const { id, state, started_at_ms: at, ended_at_ms: end, failure, reason, version, rerun_as: again } = run;
   const hasEnded = state !== "running" && state !== "waiting";
   const act = (work: () => Promise<unknown>): void =>
     void telling(async () => {
@@ -117,6 +117,15 @@ function RunHead({ run, first, reload, onRun }: RunHeadProps) {
       {failure !== undefined && (
         <p class="note bad" role="alert">
           {failure.namespace}: {failure.message}
+        </p>
+      )}
+      {again !== undefined && (
+        <p class="muted">
+          It was rerun as{" "}
+          <button type="button" class="button plain mono" onClick={() => onRun(again.id)}>
+            {again.id}
+          </button>
+          , which is {again.state}.
         </p>
       )}
       {reason !== undefined && <p class="muted">{reason}</p>}

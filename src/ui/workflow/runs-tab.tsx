@@ -82,13 +82,14 @@ export function RunsTab({ workflow, reload }: WorkflowTabProps) {
 }
 
 function RunRow({ run, isChosen, onChoose }: { run: WorkflowRun; isChosen: boolean; onChoose: () => void }) {
-  const { state, started_at_ms: at, ended_at_ms: end, failure, rerun_of: of, trigger, arrived } = run;
+  const { state, started_at_ms: at, ended_at_ms: end, failure, rerun_of: of, rerun_as: again, trigger, arrived } = run;
   return (
     <button type="button" class="button plain" aria-pressed={isChosen} onClick={onChoose}>
       <StateMark tone={RUN_TONES[state]}>{state}</StateMark>
       <Ago at={at} />
       <span class="cut grow">
         <span class="muted">{of === undefined ? trigger.kind : "rerun"}</span> {arrived}{" "}
+        {again !== undefined && <span class="muted">{`· rerun ${again.state} `}</span>}
         {failure !== undefined && <span class="muted">{`· ${failure.namespace}: ${failure.message}`}</span>}
       </span>
       {end !== undefined && <span class="muted">{duration(end - at)}</span>}

@@ -252,7 +252,9 @@ function shownProp(value: JsonValue | undefined, declaration: PropDeclaration | 
   return shown === read ? value : (shown ?? STARS);
 }
 
-export function runRecord(run: WorkflowRun, { withEvent = false }: { withEvent?: boolean } = {}): RunRecord {
+type RunDetails = { readonly withEvent?: boolean; readonly rerunAs?: Pick<WorkflowRun, "id" | "state"> | undefined };
+
+export function runRecord(run: WorkflowRun, { withEvent = false, rerunAs }: RunDetails = {}): RunRecord {
   const { kind, event, emitterId, channel } = run.trigger;
   const arrived = describeEvent(event);
   return {
@@ -272,6 +274,7 @@ export function runRecord(run: WorkflowRun, { withEvent = false }: { withEvent?:
     ...(run.failure === undefined ? {} : { failure: { ...run.failure } }),
     ...(run.reason === undefined ? {} : { reason: run.reason }),
     ...(run.rerunOf === undefined ? {} : { rerun_of: run.rerunOf }),
+    ...(rerunAs === undefined ? {} : { rerun_as: { ...rerunAs } }),
     ...(run.from === undefined ? {} : { from: run.from }),
   };
 }

@@ -121,14 +121,19 @@ function withoutNulls({ allowsAddons, memoryMb, timeoutSeconds }: ReturnType<typ
 }
 
 function runRoutes({ workflows: kept, settings }: Engine): readonly Route[] {
-  const shown = async (id: string) => ({ data: runRecord(await kept.findRun(id), { withEvent: true }) });
+  const shown = async (id: string) => {
+    const run = await kept.findRun(id);
+    return { data: runRecord(run, { withEvent: true, rerunAs: (await kept.reruns([run.id])).get(run.id) }) };
+  };
   return [
     route(workflows.start, async ({ params, part }) => ({
       data: runRecord(await kept.run(kept.find(part("id"), "run workflow"), params.event), { withEvent: true }),
     })),
     route(workflows.runs, async ({ params: { limit, before, states, since_ms: since }, part }) => {
       const page = { limit, ...(before === undefined ? {} : { before }), ...statesOf(states), ...(since === undefined ? {} : { since }) };
-      return { data: (await kept.runs(kept.find(part("id"), "list runs of"), page)).map((run) => runRecord(run)) };
+      const runs = await kept.runs(kept.find(part("id"), "list runs of"), page);
+      const reruns = await kept.reruns(runs.map(({ id }) => id));
+      return { data: runs.map((run) => runRecord(run, { rerunAs: reruns.get(run.id) })) };
     }),
     route(workflows.rerunAll, async ({ params: { states, since_ms: since, from }, part }) => {
       const live = kept.find(part("id"), "rerun runs of");

@@ -55,7 +55,7 @@ export function RunNow({ name, offered, eventOf, run, onClose }: RunNowProps) {
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
           <span id={`${id}-help`} class={isWrong ? "problem" : "muted"}>
-            {isWrong ? "Not a JSON value" : "Empty: an event of its trigger, such as a GET without parameters"}
+            {isWrong ? "Not a JSON value" : "Empty: an event of its trigger, such as a GET without parameters. The data of a request is in its body."}
           </span>
         </div>
         {(error ?? notTaken) !== undefined && <Problem error={error ?? notTaken} />}
