@@ -5,7 +5,7 @@ import { useQuery } from "../browser/address.ts";
 import { useUnsaved } from "../browser/unsaved.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import type { WorkflowStep } from "../types.ts";
+import type { Workflow, WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
 import { useRunInView } from "./use-run-in-view.ts";
 import { Graph } from "../workflow/graph.tsx";
@@ -15,7 +15,7 @@ import { forgetDrafts, unsavedSteps } from "./draft.ts";
 import { referencesOf, referencesTo } from "./references.ts";
 import { StepPanel } from "./step-panel.tsx";
 import { Triggers } from "./triggers.tsx";
-import { useFolder } from "./use-folder.ts";
+import { type Folder, useFolder } from "./use-folder.ts";
 
 /** The steps of a workflow, and the chosen one beside them. Each change is a new version of its files. */
 export function Builder({ workflow, reload }: WorkflowTabProps) {
@@ -25,7 +25,6 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
   const panel = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState<Place>();
   const { folder, error, loadNewer } = useFolder(workflow, { isTyping: () => typed !== undefined, onChanged: reload });
-  const { isUnderWay, error: refusal, attempt } = useAttempt();
   const inView = useRunInView(workflow.id);
   const unsaved = unsavedSteps(workflow.id);
   useUnsaved(unsaved.size > 0);
@@ -38,53 +37,11 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
   const isInFolder = stepNames(folder.files[WORKFLOW_FILE] ?? "").has(chosen);
   const step = isInFolder ? stepNamed(workflow.steps, chosen) : undefined;
   const references = referencesOf(workflow.steps, chosen, inView);
-  const { undo, redo } = folder;
   return (
     <div class="stack">
-      {mayChange && (
-        <div class="row wrap">
-          <button type="button" class="button" onClick={() => setPlace({ kind: "first" })}>
-            Add a first step
-          </button>
-          <span class="grow" />
-          <button
-            type="button"
-            class="button"
-            disabled={undo === undefined || isUnderWay || folder.isStoring}
-            onClick={() => void attempt(async () => undo?.())}
-          >
-            Undo
-          </button>
-          <button
-            type="button"
-            class="button"
-            disabled={redo === undefined || isUnderWay || folder.isStoring}
-            onClick={() => void attempt(async () => redo?.())}
-          >
-            Redo
-          </button>
-        </div>
-      )}
+      {mayChange && <Changes folder={folder} onAdd={() => setPlace({ kind: "first" })} />}
       <Triggers workflow={workflow} folder={folder} />
-      {loadNewer !== undefined && (
-        <div class="note attention row wrap" role="alert">
-          <span class="grow">Somebody else changed this workflow: version {workflow.version} is running.</span>
-          <button type="button" class="button" onClick={loadNewer}>
-            Load it and keep what I typed
-          </button>
-          <button
-            type="button"
-            class="button"
-            onClick={() => {
-              forgetDrafts(workflow.id);
-              loadNewer();
-            }}
-          >
-            Load it and discard my changes
-          </button>
-        </div>
-      )}
-      {refusal !== undefined && <Problem error={refusal} />}
+      {loadNewer !== undefined && <NewerVersion workflow={workflow} onLoad={loadNewer} />}
       <div class={`panel split ${step === undefined ? "" : "has-chosen"}`}>
         <div class="list" style={{ padding: "12px" }}>
           <Graph steps={workflow.steps} records={inView.records} chosen={chosen} onChoose={setChosen} by="namespace" unsaved={unsaved} />
@@ -125,6 +82,48 @@ export function Builder({ workflow, reload }: WorkflowTabProps) {
           }}
         />
       )}
+    </div>
+  );
+}
+
+function Changes({ folder: { undo, redo, isStoring }, onAdd }: { readonly folder: Folder; readonly onAdd: () => void }) {
+  const { isUnderWay, error, attempt } = useAttempt();
+  return (
+    <>
+      <div class="row wrap">
+        <button type="button" class="button" onClick={onAdd}>
+          Add a first step
+        </button>
+        <span class="grow" />
+        <button type="button" class="button" disabled={undo === undefined || isUnderWay || isStoring} onClick={() => void attempt(async () => undo?.())}>
+          Undo
+        </button>
+        <button type="button" class="button" disabled={redo === undefined || isUnderWay || isStoring} onClick={() => void attempt(async () => redo?.())}>
+          Redo
+        </button>
+      </div>
+      {error !== undefined && <Problem error={error} />}
+    </>
+  );
+}
+
+function NewerVersion({ workflow, onLoad }: { readonly workflow: Workflow; readonly onLoad: () => void }) {
+  return (
+    <div class="note attention row wrap" role="alert">
+      <span class="grow">Somebody else changed this workflow: version {workflow.version} is running.</span>
+      <button type="button" class="button" onClick={onLoad}>
+        Load it and keep what I typed
+      </button>
+      <button
+        type="button"
+        class="button"
+        onClick={() => {
+          forgetDrafts(workflow.id);
+          onLoad();
+        }}
+      >
+        Load it and discard my changes
+      </button>
     </div>
   );
 }
