@@ -43,7 +43,19 @@ describe("triggers of a workflow's file", () => {
     expect(readWorkflow(two)).toMatchObject({ kind: "valid", workflow: { triggers: [{ kind: "http" }, { kind: "schedule" }] } });
     expect(two.indexOf("triggers:")).toBeLessThan(two.indexOf("steps:"));
     expect(two).toContain("# says hello");
-    expect(readWorkflow(removeTrigger(two, 0))).toMatchObject({ kind: "valid", workflow: { triggers: [{ kind: "schedule" }] } });
+    expect(addTrigger(TEXT.replace("steps:", "# what it does\nsteps:"), { http: {} })).toMatch(/triggers:\n- http: \{\}\n# what it does\nsteps:/);
+    expect(readWorkflow(removeTrigger(two, 0, ["hi_1", "ti_1"]))).toMatchObject({ kind: "valid", workflow: { triggers: [{ kind: "schedule" }] } });
+  });
+
+  it("keep their endpoints when another one is removed", () => {
+    const both = addTrigger(addTrigger(TEXT, { http: {} }), { http: {} });
+    expect(readWorkflow(removeTrigger(both, 0, ["hi_1", "hi_2"]))).toMatchObject({ workflow: { triggers: [{ kind: "http", id: "hi_2" }] } });
+  });
+
+  it("that are shared by an alias are refused", () => {
+    const shared = `x: &all [{ http: {} }]\n${TEXT}triggers: *all\n`;
+    expect(() => addTrigger(shared, { http: {} })).toThrow("not a list of their own");
+    expect(() => removeTrigger(shared, 0, [])).toThrow("not a list of their own");
   });
 });
 
@@ -85,12 +97,17 @@ describe("steps of a workflow's file", () => {
   });
 
   it("are renamed with all that reads them, and with nothing else", () => {
-    const reads = { "warn/entry.mjs": 'steps.greet.$return_value + steps?.greet + steps["greet"].x + steps.greet_2 + greet', "notes.md": "steps.greet" };
+    const reads = {
+      "warn/entry.mjs": 'steps.greet.$return_value + steps?.greet + pd.steps["greet"].x + steps.greet_2 + steps.greet$ + job.steps.greet + greet',
+      "notes.md": "steps.greet",
+    };
     const files = renameStep({ ...FILES, ...reads }, "greet", "hello");
     expect(orderOf(files["workflow.yaml"] ?? "")).toEqual(["hello", "large", "warn"]);
     expect(files["workflow.yaml"]).toContain("{{steps.hello.$return_value.length > 5}}");
     expect(files["workflow.yaml"]).toContain("uses: ./greet/entry.mjs");
-    expect(files["warn/entry.mjs"]).toBe('steps.hello.$return_value + steps?.hello + steps["hello"].x + steps.greet_2 + greet');
+    expect(files["warn/entry.mjs"]).toBe(
+      'steps.hello.$return_value + steps?.hello + pd.steps["hello"].x + steps.greet_2 + steps.greet$ + job.steps.greet + greet',
+    );
     expect(files["notes.md"]).toBe("steps.greet");
   });
 

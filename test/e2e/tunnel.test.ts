@@ -53,8 +53,8 @@ describe("a tunnel", () => {
       code: 2,
       stderr: expect.stringContaining("expected one of cloudflared, ngrok, tailscale"),
     });
-    // A port that is wrong is told, so the flags without a value were taken.
-    expect((await home.pd("up", "--search", "--allow-scripts", "--port", "x")).stderr).toContain('Cannot use --port "x"');
+    // This flag is checked last.
+    expect((await home.pd("up", "--search", "--allow-scripts", "--keyring", "x")).stderr).toContain('Cannot use --keyring "x"');
     const both = await home.pd("up", "--tunnel", "--public-url", "https://x.example");
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("Cannot use both --tunnel and --public-url") });
   });

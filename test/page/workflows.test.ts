@@ -136,7 +136,8 @@ describe("a workflow in the builder", () => {
       await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }
-    await triggers.getByRole("button", { name: "Remove the trigger HTTP" }).click();
+    page.once("dialog", (dialog) => void dialog.accept());
+    await triggers.getByRole("button", { name: "Remove the trigger HTTP 1" }).click();
     await expect.poll(async () => (await server.client.workflows.get(workflow.id)).triggers.map(({ kind }) => kind)).toEqual(["schedule", "events"]);
     await server.client.sources.run(source.id, { event: { body: { id: "z" } } });
     await workflow.runsOnce(1);
@@ -190,7 +191,7 @@ steps:
     await page.getByRole("button", { name: "Step", exact: true }).click();
     await page.getByRole("button", { name: "Rename…" }).click();
     await page.getByRole("dialog").getByLabel("Name").fill("greet");
-    await page.getByText("A step or a folder has this name").waitFor();
+    await page.getByText("A step has this name").waitFor();
     await page.getByRole("dialog").getByLabel("Name").fill("goods");
     await page.getByRole("dialog").getByRole("button", { name: "Rename", exact: true }).click();
     await page.getByRole("heading", { name: "goods" }).waitFor();
@@ -250,8 +251,9 @@ async function withFailedRun() {
   return { server, workflow };
 }
 
-async function type(page: Page, code: string): Promise<void> {
-  await page.locator(".cm-content").click();
+async function type(page: Page, code: string, path = "two/entry.js"): Promise<void> {
+  // An editor of another file may still be there.
+  await page.getByRole("textbox", { name: `Code of ${path}` }).click();
   await page.keyboard.press("Control+a");
   await page.keyboard.insertText(code);
 }
@@ -321,7 +323,7 @@ describe("what is typed in the builder", () => {
     const addCode = page.getByRole("dialog").getByRole("button", { name: /^Code/ });
     await addCode.click();
     await page.getByRole("heading", { name: "code", exact: true }).waitFor();
-    await type(page, "export default async () => 'lost';");
+    await type(page, "export default async () => 'lost';", "code/entry.mjs");
     await page.getByRole("button", { name: "Step", exact: true }).click();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("Choose a step").waitFor();
@@ -363,7 +365,7 @@ describe("the files of a workflow", () => {
     await page.getByText("Expected a path inside the folder").waitFor();
     await page.getByLabel("Path in the folder").fill("lib/price.mjs");
     await page.getByRole("button", { name: "Add", exact: true }).click();
-    await type(page, "export const price = 42;");
+    await type(page, "export const price = 42;", "lib/price.mjs");
     await page.getByRole("button", { name: "two/entry.js" }).click();
     await type(page, `import { price } from "../lib/price.mjs";\n${codeStep("return price;")}`);
     await page.reload();

@@ -98,8 +98,10 @@ export function duplicateStep(files: Files, namespace: string): { readonly files
 export function renameStep(files: Files, namespace: string, name: string): Files {
   const text = changed(files[WORKFLOW_FILE] ?? "", (document) => find(document, namespace).step.set("namespace", name));
   const old = namespace.replaceAll(/[^\w]/g, "\\$&");
-  const [dotted, quoted] = [new RegExp(`\\bsteps(\\??\\.)${old}\\b`, "g"), new RegExp(`\\bsteps((?:\\?\\.)?)\\[(["'])${old}\\2\\]`, "g")];
-  const renamed = (code: string): string => code.replaceAll(dotted, `steps$1${name}`).replaceAll(quoted, `steps$1[$2${name}$2]`);
+  // Not `job.steps`, which belongs to somebody else; `pd.steps` is that of Python.
+  const steps = "(?<![\\w$.])((?:pd\\.)?steps";
+  const [dotted, quoted] = [new RegExp(`${steps}\\??\\.)${old}(?![\\w$])`, "g"), new RegExp(`${steps}(?:\\?\\.)?\\[(["']))${old}(?=\\2\\])`, "g")];
+  const renamed = (code: string): string => code.replaceAll(dotted, `$1${name}`).replaceAll(quoted, `$1${name}`);
   const entries = Object.entries({ ...files, [WORKFLOW_FILE]: text });
   return Object.fromEntries(entries.map(([path, code]) => [path, CODE.test(path) ? renamed(code) : code]));
 }

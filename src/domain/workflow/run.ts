@@ -93,11 +93,6 @@ export interface StepRecord {
 
 const ENDED: ReadonlySet<RunState> = new Set(["succeeded", "failed", "cancelled"]);
 
-/** Run → its newest rerun. `reruns`: oldest first. */
-export function rerunsOf(reruns: readonly WorkflowRun[]): ReadonlyMap<RunId, Pick<WorkflowRun, "id" | "state">> {
-  return new Map(reruns.flatMap(({ id, state, rerunOf }) => (rerunOf === undefined ? [] : [[rerunOf, { id, state }] as const])));
-}
-
 export function hasEnded({ state }: Pick<WorkflowRun, "state">): boolean {
   return ENDED.has(state);
 }

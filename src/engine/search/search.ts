@@ -182,7 +182,7 @@ export class Search implements Meter {
       const last = events.at(-1);
       if (last === undefined) return;
       const documents = events.map(({ id, storedAt, channel, summary = "", dedupeId = "", payload }): SearchDocument => {
-        return { kind: "event", scope, ref: id, at: storedAt, text: withId(`${summary} ${payload} ${channel} ${dedupeId}`, id), hasFailed: false };
+        return { kind: "event", scope, ref: id, at: storedAt, text: withId(`${summary} ${payload}`, `${channel} ${dedupeId} ${id}`), hasFailed: false };
       });
       index.add(documents, { scope, seq: last.seq });
       seen = last.seq;

@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { RunId } from "../../domain/ids.ts";
-import { type RunState, type StepRecord, type WorkflowRun, afterWait, hasEnded, rerunsOf } from "../../domain/workflow/run.ts";
+import { type RunState, type StepRecord, type WorkflowRun, afterWait, hasEnded } from "../../domain/workflow/run.ts";
 import type { Store } from "../../ports/stores/store.ts";
 import type { StepCommit, WaitingStep, WorkflowStore } from "../../ports/stores/workflow-store.ts";
 import { received } from "./deliveries.ts";
@@ -115,7 +115,12 @@ function memoryRunReads({ runs }: Shelves, own: (workflowId: string) => MemoryRu
         .toReversed()
         .slice(0, limit);
     },
-    listReruns: async (of) => rerunsOf([...runs.values()].flatMap(({ run }) => (run.rerunOf !== undefined && of.includes(run.rerunOf) ? [run] : []))),
+    listReruns: async (of) =>
+      new Map(
+        [...runs.values()].flatMap(({ run: { id, state, rerunOf } }) =>
+          rerunOf !== undefined && of.includes(rerunOf) ? [[rerunOf, { id, state }] as const] : [],
+        ),
+      ),
     async countRuns(workflowId) {
       const counts: Record<RunState, number> = { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 };
       for (const { run } of own(workflowId)) counts[run.state]++;

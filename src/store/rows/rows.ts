@@ -280,6 +280,11 @@ export function apiKeyOf(row: Row): ApiKey {
   };
 }
 
+/** Run → its newest rerun. */
+export function rerunOf(row: Row): readonly [WorkflowRun["id"], Pick<WorkflowRun, "id" | "state">] {
+  return [row["rerun_of"] as WorkflowRun["id"], { id: row["id"] as WorkflowRun["id"], state: row["state"] as WorkflowRun["state"] }];
+}
+
 export function workflowRunOf(row: Row): WorkflowRun {
   return present<WorkflowRun>({
     id: row["id"] as WorkflowRun["id"],

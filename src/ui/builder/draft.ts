@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import type { Files } from "../../domain/workflow/edit-steps.ts";
-import { forgetTexts, keepText, keptPlaces } from "../browser/kept-text.ts";
+import { forgetTexts, keepText, keptPlaces, keptText } from "../browser/kept-text.ts";
 import type { WorkflowStep } from "../types.ts";
 
 /** The folder with what is typed for the chosen step. Undefined when everything is saved. */
@@ -35,4 +35,11 @@ export function forgetDraftsIn(workflowId: string, step: WorkflowStep): void {
 
 export function forgetDrafts(workflowId: string): void {
   forgetTexts(`${workflowId} `);
+}
+
+/** To the place of the step's new name. */
+export function moveDraft(workflowId: string, { from, to }: { readonly from: string; readonly to: string }): void {
+  const old = placeOf(workflowId, { namespace: from });
+  keepText(placeOf(workflowId, { namespace: to }), keptText(old));
+  keepText(old, undefined);
 }

@@ -55,5 +55,5 @@ export function RenameStep({ namespace, taken, onName, onClose }: RenameStepProp
 
 function problemOf(name: string, taken: ReadonlySet<string>): string | undefined {
   if (!/^[A-Za-z_]\w*$/.test(name)) return "Expected letters, digits and _, and no digit at the beginning";
-  return taken.has(name) ? "A step or a folder has this name" : undefined;
+  return taken.has(name) ? "A step has this name" : undefined;
 }

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
-import { type Files, WORKFLOW_FILE, duplicateStep, moveStep, namesTaken, removeStep, renameStep } from "../../domain/workflow/edit-steps.ts";
+import { type Files, WORKFLOW_FILE, duplicateStep, moveStep, removeStep, renameStep, stepNames } from "../../domain/workflow/edit-steps.ts";
 import { useMayChange } from "../app-context.ts";
 import { Menu } from "../parts/dialogs/menu.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Described } from "../parts/text/described.tsx";
 import type { Workflow, WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
-import { forgetDraftsIn, placeOf } from "./draft.ts";
+import { forgetDraftsIn, moveDraft, placeOf } from "./draft.ts";
 import { RenameStep } from "./rename-step.tsx";
 import { StepBlock } from "./step-block.tsx";
 import { StepCode } from "./step-code.tsx";
@@ -81,17 +81,17 @@ export function StepPanel({ workflow, inView, onChosen, onAdd, ...part }: StepPa
       {isRenaming && (
         <RenameStep
           namespace={namespace}
-          taken={namesTaken(files)}
+          taken={stepNames(text)}
           onClose={() => setRenaming(false)}
           onName={async (name) => {
             await folder.change(renameStep(files, namespace, name));
-            forgetDraftsIn(workflow.id, step);
+            moveDraft(workflow.id, { from: namespace, to: name });
             onChosen(name);
           }}
         />
       )}
       {kind === "code" ? <Work key={folder.generation} {...part} place={place} /> : <StepBlock key={folder.generation} {...part} place={place} onAdd={onAdd} />}
-      <StepRuns key={inView.run?.id ?? ""} step={step} folder={folder} draft={draft.files} inView={inView} />
+      <StepRuns step={step} folder={folder} draft={draft.files} inView={inView} />
     </section>
   );
 }

@@ -7,7 +7,8 @@ import { JsonTree } from "../parts/json/json-tree.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { LogLines } from "../source/log-lines.tsx";
-import type { RehearsedRun, RunStep, WorkflowStep } from "../types.ts";
+import { Waiting } from "../parts/waiting.tsx";
+import type { RehearsedRun, RunStep, WorkflowRun, WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
 import { ItemChoice } from "../workflow/item-choice.tsx";
 import { runChoices } from "../workflow/run-choices.ts";
@@ -24,16 +25,31 @@ interface StepRunsProps {
 }
 
 /** What a run did in this step, and what the step would do with what the run gave it. */
-export function StepRuns({ step, folder, draft, inView: { runs, run, records, choose } }: StepRunsProps) {
+export function StepRuns(props: StepRunsProps) {
+  const { inView } = props;
+  const { runs, id, run, error, choose } = inView;
+  if (id === "") return <p class="muted">After the first run, this step can be tried with what the run gave it.</p>;
+  return (
+    <section class="stack tight" aria-label="Runs of this step">
+      <div class="row wrap">
+        <h3>With a run</h3>
+        <Select label="Run" choices={{ ...(run === undefined ? { [id]: id } : {}), ...runChoices(runs) }} value={id} onChange={choose} />
+      </div>
+      {run !== undefined && <WithRun key={id} {...props} run={run} />}
+      {run === undefined && (error === undefined ? <Waiting /> : <Problem error={error} />)}
+    </section>
+  );
+}
+
+function WithRun({ step, folder, draft, inView: { records }, run }: StepRunsProps & { readonly run: WorkflowRun }) {
   const client = useClient();
   const go = useGo();
   const mayChange = useMayChange();
   const { namespace } = step;
+  const { id, state } = run;
   const [asksThirdParties, setAsking] = useState(false);
   const [tried, setTried] = useState<RehearsedRun>();
   const { isUnderWay, error, attempt } = useAttempt();
-  if (run === undefined) return <p class="muted">After the first run, this step can be tried with what the run gave it.</p>;
-  const { id, state } = run;
   const own = records.filter((one) => one.namespace === namespace);
   const tryIt = (): Promise<void> =>
     attempt(async () => {
@@ -48,35 +64,31 @@ export function StepRuns({ step, folder, draft, inView: { runs, run, records, ch
       go(`/workflows/${run.workflow_id}/runs?run=${again.id}`);
     });
   return (
-    <section class="stack tight" aria-label="Runs of this step">
-      <div class="row wrap">
-        <h3>With a run</h3>
-        <Select label="Run" choices={runChoices(runs)} value={id} onChange={choose} />
-      </div>
+    <>
       {mayChange && (
-        <div class="row wrap">
-          {step.kind !== "parallel" && (
-            <button type="button" class="button" disabled={isUnderWay} title="A dry run of this step alone: nothing is stored" onClick={() => void tryIt()}>
-              {isUnderWay ? "Trying…" : "Try this step"}
+        <>
+          <div class="row wrap">
+            {step.kind !== "parallel" && (
+              <button type="button" class="button" disabled={isUnderWay} title="A dry run of this step alone: nothing is stored" onClick={() => void tryIt()}>
+                {isUnderWay ? "Trying…" : "Try this step"}
+              </button>
+            )}
+            <button type="button" class="button" disabled={isUnderWay || state === "running" || state === "waiting"} onClick={() => void rerun()}>
+              {draft === undefined ? "Rerun from here" : "Save and rerun from here"}
             </button>
-          )}
-          <button type="button" class="button" disabled={isUnderWay || state === "running" || state === "waiting"} onClick={() => void rerun()}>
-            {draft === undefined ? "Rerun from here" : "Save and rerun from here"}
-          </button>
-        </div>
-      )}
-      {mayChange && (
-        <label class="row">
-          <input type="checkbox" checked={asksThirdParties} onChange={({ currentTarget }) => setAsking(currentTarget.checked)} />
-          <span>
-            Send requests while trying <span class="muted">(otherwise the run's recorded answers are used)</span>
-          </span>
-        </label>
+          </div>
+          <label class="row">
+            <input type="checkbox" checked={asksThirdParties} onChange={({ currentTarget }) => setAsking(currentTarget.checked)} />
+            <span>
+              Send requests while trying <span class="muted">(otherwise the run's recorded answers are used)</span>
+            </span>
+          </label>
+        </>
       )}
       {error !== undefined && <Problem error={error} />}
-      {tried !== undefined && <Tried key={isUnderWay ? "" : "tried"} tried={tried} namespace={namespace} />}
+      {tried !== undefined && <Tried tried={tried} namespace={namespace} />}
       {own.length === 0 ? <p class="muted">This run did not reach the step.</p> : <Recorded records={own} />}
-    </section>
+    </>
   );
 }
 

@@ -25,6 +25,18 @@ export function Triggers({ workflow, folder }: TriggersProps) {
   const [isAdding, setAdding] = useState(false);
   const { isUnderWay, error, attempt } = useAttempt();
   const text = folder.files[WORKFLOW_FILE] ?? "";
+  // The list is that of the stored version.
+  const isBehind = isUnderWay || folder.isStoring || folder.version !== workflow.version;
+  const remove = (index: number): void => {
+    const trigger = workflow.triggers[index];
+    if (
+      trigger?.endpoint_url !== undefined &&
+      !confirm(`Remove this trigger? Requests to ${trigger.endpoint_url} then fail, and the address does not come back.`)
+    )
+      return;
+    const ids = workflow.triggers.map(({ id }) => id);
+    void attempt(() => store(removeTrigger(text, index, ids)));
+  };
   const store = (changed: string): Promise<void> => folder.change({ ...folder.files, [WORKFLOW_FILE]: changed });
   return (
     <section class="stack tight" aria-label="Triggers">
@@ -33,14 +45,15 @@ export function Triggers({ workflow, folder }: TriggersProps) {
         {workflow.triggers.length === 0 && <span class="muted">Run now, and nothing else</span>}
         {workflow.triggers.map((trigger, index) => (
           <span class="row chip" key={`${index} ${trigger.id ?? ""}`}>
-            {triggerText(trigger)}
+            {triggerText(trigger)}{" "}
+            {workflow.triggers.length > 1 && trigger.endpoint_url !== undefined && <code class="cut">…{trigger.endpoint_url.slice(-6)}</code>}
             {mayChange && (
               <button
                 type="button"
                 class="button plain icon"
-                aria-label={`Remove the trigger ${triggerText(trigger)}`}
-                disabled={isUnderWay}
-                onClick={() => void attempt(() => store(removeTrigger(text, index)))}
+                aria-label={`Remove the trigger ${triggerText(trigger)}${workflow.triggers.length > 1 ? ` ${index + 1}` : ""}`}
+                disabled={isBehind}
+                onClick={() => remove(index)}
               >
                 ×
               </button>
@@ -104,16 +117,22 @@ function AddTrigger({ own, onAdd, onClose }: AddTriggerProps) {
         <Select label="Kind of trigger" choices={KINDS} value={kind} onChange={setKind} />
         {kind === "http" && <p class="muted">It gets an endpoint of its own. The request's data is in steps.trigger.event.body.</p>}
         {kind === "schedule" && (
-          <TimerField
-            id="trigger-schedule"
-            prop={{ name: "schedule", type: "$.interface.timer" }}
-            value={schedule}
-            set={(value) => typeof value === "object" && value !== null && !Array.isArray(value) && setSchedule(value)}
-            isDisabled={false}
-            describedBy="trigger-schedule"
-            isWrong={false}
-            isKept={false}
-          />
+          <div class="field">
+            <label for="trigger-schedule">Schedule</label>
+            <TimerField
+              id="trigger-schedule"
+              prop={{ name: "schedule", type: "$.interface.timer" }}
+              value={schedule}
+              set={(value) => typeof value === "object" && value !== null && !Array.isArray(value) && setSchedule(value)}
+              isDisabled={false}
+              describedBy="trigger-schedule-help"
+              isWrong={false}
+              isKept={false}
+            />
+            <span id="trigger-schedule-help" class="muted">
+              Each instant starts a run.
+            </span>
+          </div>
         )}
         {kind === "events" && (
           <Select

@@ -7,6 +7,7 @@ import { useLoaded } from "../use-loaded.ts";
 
 export interface Folder {
   readonly files: Files;
+  readonly version: number;
   /** Changes when the files are others than those that were typed. Used as a key, resets editors. */
   readonly generation: number;
   /** Stores a new version. Throws the refusal of the server, and PD_CONFLICT when somebody else was faster. */
@@ -76,6 +77,7 @@ export function useFolder(workflow: Workflow, { isTyping, onChanged }: { isTypin
     loadNewer: newer === undefined ? undefined : () => load(newer),
     folder: {
       files: base.files,
+      version: base.version,
       generation: base.generation,
       isStoring,
       async change(files) {

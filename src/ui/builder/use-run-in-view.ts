@@ -10,7 +10,11 @@ const LOOK_EVERY_MS = 3000;
 export interface RunInView {
   /** Newest first, with the one in view. */
   readonly runs: readonly WorkflowRun[];
+  /** Empty when there is no run yet. */
+  readonly id: string;
+  /** Undefined while it is loaded, or when it cannot be. */
   readonly run: WorkflowRun | undefined;
+  readonly error: unknown;
   readonly records: readonly RunStep[];
   readonly choose: (id: string) => void;
 }
@@ -26,7 +30,7 @@ export function useRunInView(workflowId: string): RunInView {
   }, [listed]);
   const id = asked === "" ? newest : asked;
   const load = async () => (id === "" ? undefined : { run: await client.workflows.run(id), records: await client.workflows.steps(id) });
-  const { value } = useLoaded(`run ${id}`, load, LOOK_EVERY_MS);
+  const { value, error } = useLoaded(`run ${id}`, load, LOOK_EVERY_MS);
   const isListed = value === undefined || listed.some((run) => run.id === id);
-  return { runs: isListed ? listed : [...listed, value.run], run: value?.run, records: value?.records ?? [], choose };
+  return { runs: isListed ? listed : [...listed, value.run], id, run: value?.run, error, records: value?.records ?? [], choose };
 }

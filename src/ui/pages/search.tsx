@@ -87,12 +87,15 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
   const usual = failed.length > 0 ? failed : runs;
   const picked = runs.filter(({ id }) => chosen.has(id));
   const pick = (id: string): void => setChosen((before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id]));
-  /** One after the other. An error is the answer of its run. */
+  /** One after the other. An error is the answer of its dry run, which can be made again. */
   const forEach = async (work: (hit: Hit) => Promise<string>, tell: (told: (before: Told) => Told) => void): Promise<void> => {
     setUnderWay(true);
     for (const hit of picked) {
-      const told = await work(hit).catch((error: unknown) => `failed: ${messageOf(error)}`);
-      tell((before) => ({ ...before, [hit.id]: told }));
+      const noted = (told: string) => (before: Told) => ({ ...before, [hit.id]: told });
+      await work(hit).then(
+        (told) => tell(noted(told)),
+        (error: unknown) => setDry(noted(`failed: ${messageOf(error)}`)),
+      );
     }
     setUnderWay(false);
   };

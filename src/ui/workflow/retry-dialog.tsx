@@ -15,6 +15,8 @@ import { StepDifferences } from "./step-differences.tsx";
 import { RUN_TONES } from "./step-texts.ts";
 
 const MOST_SHOWN = 80;
+/** The server tries no more at once. */
+const MOST_TRIED = 100;
 
 export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
   const client = useClient();
@@ -24,10 +26,15 @@ export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose
   const picked = (rehearsed ?? []).filter(({ run }) => !leftOut.has(run.id));
   const go = (): Promise<void> =>
     attempt(async () => {
-      // All may be more than those that were tried.
-      if (leftOut.size === 0) await client.workflows.rerunAll(workflow.id, { states: "failed" });
-      else for (const { run } of picked) await client.workflows.rerun(run.id);
-      tell(`Retrying ${plural(picked.length, "run")}`);
+      let count = picked.length;
+      if (leftOut.size === 0) count = (await client.workflows.rerunAll(workflow.id, { states: "failed" })).length;
+      else
+        for (const { run } of picked) {
+          await client.workflows.rerun(run.id);
+          // Not once more, when a later one cannot be started.
+          setLeftOut((before) => new Set([...before, run.id]));
+        }
+      tell(`Retrying ${plural(count, "run")}`);
       onClose();
     });
   const leaveOut = (id: string, isOut: boolean): void => setLeftOut(new Set(isOut ? [...leftOut, id] : [...leftOut].filter((one) => one !== id)));
@@ -40,6 +47,9 @@ export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose
       {error !== undefined && <Problem error={error} />}
       {rehearsed === undefined && error === undefined && <Waiting />}
       {rehearsed !== undefined && <p role="status">{rehearsed.length === 0 ? "All failed runs were already rerun." : `${sumOfRehearsed(rehearsed)}.`}</p>}
+      {rehearsed !== undefined && rehearsed.length >= MOST_TRIED && (
+        <p class="note attention">The newest {MOST_TRIED} were tried. Retry reruns all others too, unless you leave out one of these.</p>
+      )}
       {rehearsed?.map((one) => (
         <div class="row top" key={one.run.id}>
           <input

@@ -33,7 +33,9 @@ export function RunDetail({ workflow, id, onRun }: RunDetailProps) {
   const { value, error, reload } = useLoaded(`run ${id}`, load, LOOK_EVERY_MS);
   const version = value?.run.version ?? workflow.version;
   const isOlder = version !== workflow.version;
-  const { value: older } = useLoaded(`${workflow.id} ${version}`, async () => (isOlder ? client.workflows.get(workflow.id, { version }) : undefined));
+  const { value: older, error: notDrawn } = useLoaded(`${workflow.id} ${version}`, async () =>
+    isOlder ? client.workflows.get(workflow.id, { version }) : undefined,
+  );
   if (error !== undefined && value === undefined) return <Problem error={error} onRetry={reload} />;
   if (value === undefined) return <Waiting />;
   const { run, steps } = value;
@@ -42,16 +44,17 @@ export function RunDetail({ workflow, id, onRun }: RunDetailProps) {
   const drawn = isOlder ? older?.steps : workflow.steps;
   return (
     <div class="stack">
-      <RunHead run={run} first={steps[0]?.namespace} reload={reload} onRun={onRun} />
+      <RunHead run={run} first={workflow.steps[0]?.namespace} reload={reload} onRun={onRun} />
       {run.rerun_of !== undefined && <Repeated of={run.rerun_of} steps={steps} />}
       <details>
         <summary>Trigger event</summary>
         <JsonTree value={run.trigger.event ?? null} label="event" />
       </details>
+      {notDrawn !== undefined && <Problem error={notDrawn} />}
       {drawn !== undefined && <LazyGraph steps={drawn} records={steps} chosen={path} onChoose={setPath} />}
       {step !== undefined && (
         <StepDetail
-          key={step.path}
+          key={step.namespace}
           step={step}
           items={steps.filter(({ namespace }) => namespace === step.namespace)}
           run={run}
@@ -66,7 +69,7 @@ export function RunDetail({ workflow, id, onRun }: RunDetailProps) {
 
 interface RunHeadProps {
   readonly run: WorkflowRun;
-  /** The step with which it began. */
+  /** The first step of the current files. */
   readonly first: string | undefined;
   readonly reload: () => void;
   readonly onRun: (id: string) => void;
@@ -161,7 +164,7 @@ function StepDetail({ step, items, run, isChosen, onPath, onRun }: StepDetailPro
   const section = useRef<HTMLElement>(null);
   useEffect(() => {
     if (isChosen) section.current?.scrollIntoView({ block: "nearest" });
-  }, []);
+  }, [step.path]);
   const mayChange = useMayChange();
   const { namespace, state, attempt, duration_ms: ms, inputs, exports, decision, outcome, message, invocation_id: invocation, pause, sends = [] } = step;
   const { value: called } = useLoaded(`called ${invocation ?? ""}`, async () => (invocation === undefined ? undefined : client.invocations.get(invocation)));

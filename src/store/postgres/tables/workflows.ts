@@ -1,10 +1,10 @@
 import { PdError } from "../../../domain/errors.ts";
 import type { RunId } from "../../../domain/ids.ts";
-import { type RunState, type StepRecord, type WorkflowRun, afterWait, rerunsOf } from "../../../domain/workflow/run.ts";
+import { type RunState, type StepRecord, type WorkflowRun, afterWait } from "../../../domain/workflow/run.ts";
 import type { RunPage, StepCommit, WorkflowStore } from "../../../ports/stores/workflow-store.ts";
 import type { Store } from "../../../ports/stores/store.ts";
 import { type ReadRows, readRow } from "../../rows/readable-rows.ts";
-import { runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "../../rows/rows.ts";
+import { rerunOf, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "../../rows/rows.ts";
 import { storedSourceOf } from "../../rows/source-rows.ts";
 import { recordMessage } from "../../rows/step-message.ts";
 import type { Database, Sql } from "../connection/sql.ts";
@@ -126,7 +126,14 @@ function workflowReads(db: Database, readRows: ReadRows): Omit<WorkflowTables, k
     listRuns: async (id, { limit, before, states = STATES, since = 0, isLatest }: RunPage) =>
       readRows("the run", await db.all(LIST_RUNS, id, before ?? null, states, since, isLatest ?? false, limit), workflowRunOf),
     listReruns: async (of) =>
-      rerunsOf(readRows("the run", await db.all("select * from workflow_runs where rerun_of = any ($1::text[]) order by seq", of), workflowRunOf)),
+      new Map(
+        (
+          await db.all(
+            "select rerun_of, id, state from workflow_runs where seq in (select max(seq) from workflow_runs where rerun_of = any ($1::text[]) group by rerun_of)",
+            of,
+          )
+        ).map(rerunOf),
+      ),
     async countRuns(id) {
       const counts: Record<RunState, number> = { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 };
       const found = await db.all("select state, count(*) as count from workflow_runs where workflow_id = $1 group by state", id);

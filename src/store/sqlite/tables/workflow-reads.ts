@@ -1,8 +1,8 @@
 import type { Database } from "../../../database/driver.ts";
-import { type RunState, rerunsOf } from "../../../domain/workflow/run.ts";
+import type { RunState } from "../../../domain/workflow/run.ts";
 import type { StepComponent, WorkflowStore } from "../../../ports/stores/workflow-store.ts";
 import { type ReadRows, readRow } from "../../rows/readable-rows.ts";
-import { row, rows, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "../../rows/rows.ts";
+import { rerunOf, row, rows, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "../../rows/rows.ts";
 import { storedSourceOf } from "../../rows/source-rows.ts";
 import { SOURCES } from "../rows/listed-sources.ts";
 import type { WorkflowWrites } from "./workflow-writes.ts";
@@ -16,6 +16,8 @@ const BEFORE_RUN = `case when @before is null then 9e18 else coalesce(
 const LIST_RUNS = `select * from workflow_runs where workflow_id = @id and seq < ${BEFORE_RUN}
   and state in (select value from json_each(@states)) and started_at >= @since
   and (@isLatest = 0 or not exists (select 1 from workflow_runs again where again.rerun_of = workflow_runs.id)) order by seq desc limit @limit`;
+const RERUNS =
+  "select rerun_of, id, state from workflow_runs where seq in (select max(seq) from workflow_runs where rerun_of in (select value from json_each(?)) group by rerun_of)";
 const STATES: readonly RunState[] = ["running", "waiting", "succeeded", "failed", "cancelled"];
 const WAITING = `select r.workflow_id, r.id as run_id, s.path from workflow_steps s join workflow_runs r on r.seq = s.run_seq`;
 const OPEN = "r.state in ('running', 'waiting')";
@@ -25,7 +27,7 @@ export function workflowReads(db: Database, readRows: ReadRows): WorkflowReads {
   const steps = db.prepare("select s.namespace, c.* from step_components s join saved_components c on c.id = s.component_id where s.workflow_component_id = ?");
   const one = db.prepare("select * from workflow_runs where id = ?");
   const list = db.prepare(LIST_RUNS);
-  const reruns = db.prepare("select * from workflow_runs where rerun_of in (select value from json_each(?)) order by seq");
+  const reruns = db.prepare(RERUNS);
   const count = db.prepare("select state, count(*) as count from workflow_runs where workflow_id = ? group by state");
   const countBegun = db.prepare("select count(*) as count from workflow_runs where workflow_id = ? and message_id is not null and started_at >= ?");
   const records = db.prepare("select s.record from workflow_steps s join workflow_runs r on r.seq = s.run_seq where r.id = ? order by s.noted");
@@ -49,7 +51,7 @@ export function workflowReads(db: Database, readRows: ReadRows): WorkflowReads {
     },
     listRuns: async (id, { limit, before = null, states = STATES, since = 0, isLatest = false }) =>
       readRows("the run", rows(list.all({ id, before, states: JSON.stringify(states), since, isLatest: isLatest ? 1 : 0, limit })), workflowRunOf),
-    listReruns: async (of) => rerunsOf(readRows("the run", rows(reruns.all(JSON.stringify(of))), workflowRunOf)),
+    listReruns: async (of) => new Map(rows(reruns.all(JSON.stringify(of))).map(rerunOf)),
     async countRuns(id) {
       const counts: Record<RunState, number> = { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 };
       for (const [state, number] of rows(count.all(id)).map(runStateCount)) counts[state] = number;
