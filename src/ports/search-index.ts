@@ -54,10 +54,10 @@ export interface SearchIndex {
   forget(scope: string): number;
   /** Of one kind and scope, oldest first. */
   oldest(of: Pick<SearchDocument, "kind" | "scope">, limit: number): readonly string[];
-  /** Events of a scope by their numbers, inclusive; removes some of them. Returns the number. 0 means done. */
+  /** Events of a scope by their numbers, inclusive, which somebody deleted; removes some of them. Returns the number. 0 means done. */
   dropEvents(scope: DeployedId, fromSeq: number, toSeq: number): number;
   /** Leaves nothing of what was removed in its files. */
   purge(): void;
-  drop(document: Pick<SearchDocument, "kind" | "scope" | "ref">): void;
+  drop(of: Pick<SearchDocument, "kind" | "scope">, refs: readonly string[]): void;
   close(): void;
 }

@@ -18,6 +18,11 @@ const PRUNE_EVERY_MS = 60_000;
 /** Documents that are added together, so that runs wait for a few milliseconds at most. */
 const TOGETHER = 25;
 const PAUSE_MS = 5;
+/** Runs get the rest: a pause is so many times as long as the work before it, up to the longest. */
+const REST = 9;
+/** Batches of one kind in a row, so that neither runs nor the events of a source wait for the others. */
+const MOST_BATCHES = 20;
+const LONGEST_REST_MS = 100;
 /** Sources whose pruned events and runs leave the index, between two looks for new ones. */
 const LOOKED_THROUGH_TOGETHER = 20;
 /** Characters of a document that can be found. */
@@ -55,6 +60,13 @@ export interface Searched {
 interface WaitingRun {
   readonly scope: DeployedId;
   readonly id: InvocationId | RunId;
+}
+
+interface EventSpan {
+  readonly after: number;
+  readonly to: number;
+  /** Batches. */
+  readonly most: number;
 }
 
 /** Puts events and runs into an index a moment after they are stored, and finds them by words, places and time. */
@@ -97,13 +109,18 @@ export class Search implements Meter {
     if (index === undefined) return;
     while (!signal.aborted && index.dropEvents(scope, fromSeq, toSeq) > 0) await this.#pause();
     // Those of other channels are still stored.
-    if (channel !== undefined) await this.#addEventsBetween(index, scope, { after: fromSeq - 1, to: Math.min(toSeq, index.newestEvent(scope)) });
+    if (channel !== undefined)
+      await this.#addEventsBetween(index, scope, { after: fromSeq - 1, to: Math.min(toSeq, index.newestEvent(scope)), most: Number.MAX_SAFE_INTEGER });
     index.purge();
   }
 
   #wait(run: WaitingRun): void {
     if (this.#runs.length < MOST_WAITING) this.#runs.push(run);
-    else this.#miss();
+    else if (!this.#isIncomplete) {
+      // They are found again when everything is looked through.
+      this.#runs = [];
+      this.#miss();
+    }
   }
 
   #miss(): void {
@@ -120,17 +137,21 @@ export class Search implements Meter {
     const { clock, signal, log, index } = this.#ports;
     if (index === undefined) return;
     while (!signal.aborted) {
-      await this.catchUp().catch((error: unknown) => {
-        if (signal.aborted) return;
+      let isBehind = false;
+      try {
+        await this.catchUp();
+        isBehind = this.#runs.length > 0 || this.#active.size > 0;
+      } catch (error) {
+        if (signal.aborted) break;
         this.#miss();
         log.warn("events and runs could not be put into the search index", { reason: messageOf(error) });
-      });
-      await clock.sleepUntil(clock.now() + LOOK_EVERY_MS, signal);
+      }
+      await clock.sleepUntil(clock.now() + (isBehind ? PAUSE_MS : LOOK_EVERY_MS), signal);
     }
     index.close();
   }
 
-  /** Puts everything that is stored into the index. */
+  /** Puts new runs and events into the index. What is left is for the next call. */
   async catchUp(): Promise<void> {
     const { index, scopes, clock } = this.#ports;
     if (index === undefined) return;
@@ -141,7 +162,7 @@ export class Search implements Meter {
         await this.#addMissingRuns(index, scope);
       }
     }
-    while (this.#runs.length > 0) {
+    for (let batch = 0; batch < MOST_BATCHES && this.#runs.length > 0; batch++) {
       const some = this.#runs.splice(0, TOGETHER);
       // Sources may have been deployed meanwhile.
       const known = this.#known();
@@ -162,22 +183,25 @@ export class Search implements Meter {
   }
 
   async #addRuns(index: SearchIndex, runs: readonly WaitingRun[]): Promise<void> {
+    const began = this.#ports.clock.now();
     const documents = await Promise.all(runs.map((run) => this.#documentOfRun(run)));
     index.add(documents.filter((one) => one !== undefined));
-    await this.#pause();
+    await this.#rest(began);
   }
 
   async #addEvents(index: SearchIndex, scope: DeployedId): Promise<void> {
-    const { store, signal } = this.#ports;
+    const { store } = this.#ports;
     // An older database was restored.
-    if (index.newestEvent(scope) > (await store.lastSeq(scope))) while (!signal.aborted && index.forget(scope) > 0) await this.#pause();
-    await this.#addEventsBetween(index, scope, { after: index.newestEvent(scope), to: Number.MAX_SAFE_INTEGER });
+    if (index.newestEvent(scope) > (await store.lastSeq(scope))) await this.#repeated(() => index.forget(scope));
+    await this.#addEventsBetween(index, scope, { after: index.newestEvent(scope), to: Number.MAX_SAFE_INTEGER, most: MOST_BATCHES });
   }
 
-  /** Their numbers are greater than `after`. */
-  async #addEventsBetween(index: SearchIndex, scope: DeployedId, { after, to }: { readonly after: number; readonly to: number }): Promise<void> {
-    const { store, signal } = this.#ports;
-    for (let seen = after; !signal.aborted;) {
+  /** Their numbers are greater than `after`. At most so many batches; the rest is for later. */
+  async #addEventsBetween(index: SearchIndex, scope: DeployedId, { after, to, most }: EventSpan): Promise<void> {
+    const { store, signal, clock } = this.#ports;
+    let seen = after;
+    for (let batch = 0; batch < most && !signal.aborted; batch++) {
+      const began = clock.now();
       const events = (await store.listEventsSince(scope, seen, TOGETHER)).filter(({ seq }) => seq <= to);
       const last = events.at(-1);
       if (last === undefined) return;
@@ -186,17 +210,19 @@ export class Search implements Meter {
       });
       index.add(documents, { scope, seq: last.seq });
       seen = last.seq;
-      await this.#pause();
+      await this.#rest(began);
     }
+    this.#active.add(scope);
   }
 
   /** Adds those that are stored and not in the index, newest first. */
   async #addMissingRuns(index: SearchIndex, scope: DeployedId): Promise<void> {
-    const { store, signal } = this.#ports;
+    const { store, signal, clock } = this.#ports;
     // A run of a workflow may have waited for long, so all of them are looked at.
     let isComplete = !isWorkflowId(scope) && index.isComplete(scope);
     let before: string | undefined;
     while (!signal.aborted) {
+      const began = clock.now();
       const page: readonly { readonly id: InvocationId | RunId }[] = isWorkflowId(scope)
         ? await store.listRuns(scope, { limit: 100, ...(isRunId(before) ? { before } : {}) })
         : await store.listInvocations(scope, { limit: 100, ...(isInvocationId(before) ? { before } : {}) });
@@ -213,6 +239,7 @@ export class Search implements Meter {
       // Runs leave the queue in their order, so the older ones are there too.
       if (missing.length === 0 && isComplete) return;
       before = oldest.id;
+      if (missing.length === 0) await this.#rest(began);
     }
   }
 
@@ -236,11 +263,11 @@ export class Search implements Meter {
   }
 
   async #prune(index: SearchIndex): Promise<void> {
-    const { clock, retention, signal } = this.#ports;
+    const { clock, retention } = this.#ports;
     this.#prunedAt = clock.now();
     const known = this.#known();
-    for (const scope of index.scopes().filter((one) => !known.has(one))) while (!signal.aborted && index.forget(scope) > 0) await this.#pause();
-    while (!signal.aborted && index.prune(clock.now() - retention.maxAgeMs) > 0) await this.#pause();
+    for (const scope of index.scopes().filter((one) => !known.has(one))) await this.#repeated(() => index.forget(scope));
+    await this.#repeated(() => index.prune(clock.now() - retention.maxAgeMs));
   }
 
   /** For a few sources at a time. */
@@ -252,15 +279,31 @@ export class Search implements Meter {
   }
 
   async #dropOldest(index: SearchIndex, of: Pick<SearchDocument, "kind" | "scope">): Promise<void> {
-    for (let count = 1; !this.#ports.signal.aborted; count = TOGETHER) {
-      const refs = index.oldest(of, count);
-      for (const ref of refs) {
-        if ((await this.#eventOf({ ...of, ref })) !== undefined) return;
-        index.drop({ ...of, ref });
+    const { signal, clock } = this.#ports;
+    for (let count = 1; !signal.aborted; count = TOGETHER) {
+      const began = clock.now();
+      const gone: string[] = [];
+      const oldest = index.oldest(of, count);
+      for (const ref of oldest) {
+        if ((await this.#eventOf({ ...of, ref })) !== undefined) break;
+        gone.push(ref);
       }
-      if (refs.length === 0) return;
-      await this.#pause();
+      index.drop(of, gone);
+      if (gone.length === 0 || gone.length < oldest.length) return;
+      await this.#rest(began);
     }
+  }
+
+  /** Until nothing is left to remove. */
+  async #repeated(remove: () => number): Promise<void> {
+    const { signal, clock } = this.#ports;
+    for (let began = clock.now(); !signal.aborted && remove() > 0; began = clock.now()) await this.#rest(began);
+  }
+
+  #rest(began: number): Promise<void> {
+    const { clock, signal } = this.#ports;
+    const now = clock.now();
+    return clock.sleepUntil(now + Math.min(LONGEST_REST_MS, Math.max(PAUSE_MS, REST * (now - began))), signal);
   }
 
   #pause(): Promise<void> {
@@ -287,7 +330,7 @@ export class Search implements Meter {
       for (const hit of hits) {
         const event = await this.#eventOf(hit);
         // It was deleted or pruned.
-        if (event === undefined) index.drop(hit);
+        if (event === undefined) index.drop(hit, [hit.ref]);
         else if (holds(event, wanted.paths) && left-- <= 0 && found.length < limit) found.push(hit);
       }
       if (hits.length < step) break;

@@ -67,9 +67,8 @@ export function openSearchIndex(path: string): SearchIndex {
       return rows(found).flatMap(hitOf);
     },
     ...pruning,
-    drop({ kind, scope, ref }) {
-      const id = row(known.get(kind, scope, ref))?.["id"];
-      if (id !== undefined) remove([id]);
+    drop({ kind, scope }, refs) {
+      remove(refs.flatMap((ref) => row(known.get(kind, scope, ref))?.["id"] ?? []));
     },
     close() {
       if (isOpen) db.close();
@@ -95,10 +94,8 @@ function openShaped(path: string): Database {
     db.pragma("synchronous = off");
     const shape = Number(db.pragma("user_version"));
     if (shape !== 0 && shape !== SHAPE) throw new Error(`the search index has shape ${shape}`);
-    // With `purge`, nothing of what was removed stays in the files.
     db.pragma("secure_delete = on");
     db.exec(SCHEMA);
-    db.exec("insert into words (words, rank) values ('secure-delete', 1)");
     db.pragma(`user_version = ${SHAPE}`);
     return db;
   } catch (error) {
@@ -119,14 +116,16 @@ function prunes(
   // The id of an event ends with its number.
   const numbered = db.prepare(`select id from documents where scope = ? and kind = 'event'
     and cast(substr(ref, instr(ref, '-') + 1) as integer) between ? and ? limit ${STEP}`);
+  const secure = (value: 0 | 1) => db.prepare(`insert into words (words, rank) values ('secure-delete', ${value})`);
+  const [setSecure, setUsual] = [secure(1), secure(0)];
   const forget = db.prepare("delete from progress where scope = ?");
-  const remove = (ids: readonly unknown[]): void =>
-    db.transaction(() => {
-      for (const id of ids) {
-        drop.run(Number(id));
-        dropWords.run(Number(id));
-      }
-    });
+  const dropAll = (ids: readonly unknown[]): void => {
+    for (const id of ids) {
+      drop.run(Number(id));
+      dropWords.run(Number(id));
+    }
+  };
+  const remove = (ids: readonly unknown[]): void => db.transaction(() => dropAll(ids));
   const idsOf = (found: unknown[]): readonly unknown[] => rows(found).map(({ id }) => id);
   return {
     remove,
@@ -138,7 +137,12 @@ function prunes(
     oldest: ({ kind, scope }, limit) => rows(oldest.all(scope, kind, limit)).map(({ ref }) => String(ref)),
     dropEvents(scope, fromSeq, toSeq) {
       const ids = idsOf(numbered.all(scope, fromSeq, toSeq));
-      remove(ids);
+      // Their words leave the file at once, which is slower.
+      db.transaction(() => {
+        setSecure.run();
+        dropAll(ids);
+        setUsual.run();
+      });
       return ids.length;
     },
     purge: () => void db.pragma("wal_checkpoint(truncate)"),
