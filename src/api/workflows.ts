@@ -300,7 +300,8 @@ export const workflows = {
       "Dry run of a run, from where it failed or from a given step; stores nothing, sends no e-mail, and answers requests to third parties from its recording",
     params: z.object({
       from: optionalText,
-      alone: flag.optional().describe("ends after the step `from`; its outcome is the state"),
+      alone: flag.optional().describe("runs the step `from` and no other; its outcome is the state"),
+      path: optionalText.describe("with alone, in a loop: the path of one of the step's records; the failed one, or the last, by default"),
       files: texts.optional().describe("a folder that is not deployed, in place of the current one"),
       ask_third_parties: flag.optional().describe("sends requests to third parties in place of recorded answers"),
     }),

@@ -183,6 +183,31 @@ describe("one step tried with what an earlier run gave it", () => {
     expect(party.asked).toEqual([]);
   });
 
+  it("tries the failed item of a loop, or the one that is named", async () => {
+    const server = await TestServer.start();
+    const files = (code: string): Record<string, string> => ({
+      "workflow.yaml": `schema: workflow/2022.04\nname: Loops\n${head}steps:\n- namespace: each\n  for_each: "{{['a', 'b', 'c']}}"\n  steps:\n  - namespace: part\n    uses: ./part/entry.js\n  - namespace: after\n    uses: ./after/entry.js\n`,
+      "part/entry.js": codeStep(code),
+      "after/entry.js": codeStep("return 1;"),
+    });
+    const workflow = await deployWorkflow(server, files("if (steps.each.item === 'b') throw new Error('no b'); return steps.each.item;"));
+    const failed = await workflow.run();
+    const tried = async (more: JsonObject): Promise<unknown> => {
+      const { after } = dataOf(
+        await server.api.post(`/v1/runs/${String(failed["id"])}/rehearse`, {
+          from: "part",
+          alone: true,
+          files: files("return 'now ' + steps.each.item;"),
+          ...more,
+        }),
+      ) as any;
+      return after.steps.filter((step: any) => step.namespace === "part" && step.copied_from === undefined).map((step: any) => step.exports.$return_value);
+    };
+    expect(await tried({})).toEqual(["now b"]);
+    expect(await tried({ path: "0.[0].0" })).toEqual(["now a"]);
+    await expect(tried({ path: "0.[7].0" })).rejects.toThrow("that run does not reach it");
+  });
+
   it("asks nobody while typed code is loaded, nor in a condition, and fails at once where the file wants retries", async () => {
     const { files, rehearse, asked, party } = await ranOnce();
     const loads = files("return 1;");

@@ -187,7 +187,13 @@ steps:
       "part/entry.mjs": codeStep("if (steps.each.item === 'pot') throw new Error('no ' + steps.each.item); return steps.list.$return_value.length;"),
     });
     await workflow.run({ body: 1 });
-    const page = await openPage(server, `/workflows/${workflow.id}/steps?step=list`);
+    const page = await openPage(server, `/workflows/${workflow.id}/steps?step=part`);
+    // The failed item is tried, not the first.
+    await page.getByRole("button", { name: "Try this step" }).click();
+    const tried = page.getByRole("region", { name: "What the step would do" });
+    await tried.getByText("Tried with item 2, nothing was stored").waitFor();
+    await tried.getByText("Error: no pot").waitFor();
+    await page.getByRole("button", { name: "list", exact: true }).click();
     await page.getByRole("button", { name: "Step", exact: true }).click();
     await page.getByRole("button", { name: "Rename…" }).click();
     await page.getByRole("dialog").getByLabel("Name").fill("greet");

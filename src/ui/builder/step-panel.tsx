@@ -49,7 +49,7 @@ export function StepPanel({ workflow, inView, onChosen, onAdd, ...part }: StepPa
   return (
     <section class="stack" aria-label={`Step ${namespace}`}>
       <div class="row wrap">
-        <h2 class="grow" style={{ flexBasis: "120px" }}>
+        <h2 class="grow" style={{ flexBasis: "120px", overflowWrap: "anywhere" }}>
           {namespace}
         </h2>
         {mayChange && (

@@ -10,7 +10,7 @@ import { LogLines } from "../source/log-lines.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { RehearsedRun, RunStep, WorkflowRun, WorkflowStep } from "../types.ts";
 import { useAttempt } from "../use-attempt.ts";
-import { ItemChoice } from "../workflow/item-choice.tsx";
+import { ItemChoice, itemText } from "../workflow/item-choice.tsx";
 import { runChoices } from "../workflow/run-choices.ts";
 import { STEP_TONES } from "../workflow/step-texts.ts";
 import type { Folder } from "./use-folder.ts";
@@ -51,16 +51,20 @@ function WithRun({ step, folder, draft, inView: { records }, run }: StepRunsProp
   const [tried, setTried] = useState<RehearsedRun>();
   const { isUnderWay, error, attempt } = useAttempt();
   const own = records.filter((one) => one.namespace === namespace);
+  const [path, setPath] = useState("");
+  const record = own.find((one) => one.path === path) ?? own.find((one) => one.state === "failed") ?? own.at(-1);
   const tryIt = (): Promise<void> =>
     attempt(async () => {
       setTried(undefined);
       const files = draft === undefined ? {} : { files: { ...draft } };
-      setTried(await client.workflows.rehearseRun(id, { from: namespace, alone: true, ask_third_parties: asksThirdParties, ...files }));
+      const item = record === undefined ? {} : { path: record.path };
+      setTried(await client.workflows.rehearseRun(id, { from: namespace, alone: true, ask_third_parties: asksThirdParties, ...item, ...files }));
     });
   const rerun = (): Promise<void> =>
     attempt(async () => {
       if (draft !== undefined) await folder.change(draft);
-      const again = await client.workflows.rerun(id, { from: namespace });
+      // Items of a loop that have succeeded do not run again.
+      const again = await client.workflows.rerun(id, run.failure?.namespace === namespace ? {} : { from: namespace });
       go(`/workflows/${run.workflow_id}/runs?run=${again.id}`);
     });
   return (
@@ -87,7 +91,17 @@ function WithRun({ step, folder, draft, inView: { records }, run }: StepRunsProp
       )}
       {error !== undefined && <Problem error={error} />}
       {tried !== undefined && <Tried tried={tried} namespace={namespace} />}
-      {own.length === 0 ? <p class="muted">This run did not reach the step.</p> : <Recorded records={own} />}
+      {record === undefined ? (
+        <p class="muted">This run did not reach the step.</p>
+      ) : (
+        <section class="stack tight" aria-label="Last result">
+          <div class="row wrap">
+            <h3>In this run</h3>
+            <ItemChoice records={own} path={record.path} onPath={setPath} />
+          </div>
+          <Result record={record} label="last" />
+        </section>
+      )}
     </>
   );
 }
@@ -98,23 +112,9 @@ function Tried({ tried: { after }, namespace }: { tried: RehearsedRun; namespace
   const record = after.steps.findLast((one) => one.namespace === namespace && one.copied_from === undefined);
   return (
     <section class="panel padded stack tight" aria-label="What the step would do" ref={section}>
-      <h3>Tried, nothing was stored</h3>
+      <h3>Tried{record === undefined || itemText(record) === "" ? "" : ` with ${itemText(record)}`}, nothing was stored</h3>
       {record !== undefined && <Result record={record} label="tried" />}
       {after.logs.length > 0 && <LogLines lines={after.logs} none="No log lines" />}
-    </section>
-  );
-}
-
-function Recorded({ records }: { records: readonly RunStep[] }) {
-  const [path, setPath] = useState("");
-  const record = records.find((one) => one.path === path) ?? records.find(({ state }) => state === "failed") ?? records.at(-1);
-  return (
-    <section class="stack tight" aria-label="Last result">
-      <div class="row wrap">
-        <h3>In this run</h3>
-        <ItemChoice records={records} path={record?.path ?? ""} onPath={setPath} />
-      </div>
-      {record !== undefined && <Result record={record} label="last" />}
     </section>
   );
 }

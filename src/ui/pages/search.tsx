@@ -84,7 +84,7 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
   const [isUnderWay, setUnderWay] = useState(false);
   const runs = hits.filter(({ kind, id }) => kind === "run" && again[id] === undefined);
   const failed = runs.filter((run) => run.failed && run.rerun_as === undefined);
-  const usual = failed.length > 0 ? failed : runs;
+  const usual = runs.some((run) => run.failed) ? failed : runs;
   const picked = runs.filter(({ id }) => chosen.has(id));
   const pick = (id: string): void => setChosen((before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id]));
   /** One after the other. An error is the answer of its dry run, which can be made again. */
@@ -123,10 +123,11 @@ function Hits({ hits }: { hits: readonly Hit[] }) {
           <label class="row">
             <input
               type="checkbox"
-              checked={usual.every(({ id }) => chosen.has(id))}
+              disabled={usual.length === 0}
+              checked={usual.length > 0 && usual.every(({ id }) => chosen.has(id))}
               onChange={({ currentTarget }) => setChosen(new Set(currentTarget.checked ? usual.map(({ id }) => id) : []))}
             />
-            All {plural(usual.length, failed.length > 0 ? "failed run" : "run")}
+            All {plural(usual.length, usual === failed ? "failed run" : "run")}
           </label>
           <span class="grow" />
           <button type="button" class="button" disabled={picked.length === 0 || isUnderWay} onClick={() => void forEach(rehearse, setDry)}>

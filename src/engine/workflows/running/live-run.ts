@@ -17,7 +17,7 @@ export interface RunHost {
   /** Of each step, in place of what the file says. */
   readonly retries?: number;
   /** False for a step that is left out. Steps that need it are then left out too. */
-  mayBegin?(step: Step): boolean;
+  mayBegin?(step: Step, path: string): boolean;
   now(): number;
   random(): number;
   randomText(length: number): string;
@@ -157,7 +157,7 @@ export class LiveRun {
     const { run } = this.#known;
     if (hasEnded(run) || this.#isCancelled || this.#expired !== undefined || this.#broken !== undefined || this.#host.signal.aborted) return [];
     return this.#progress().ready.filter(
-      ({ path, step }) => !this.#inFlight.has(path) && this.#records.get(path)?.state !== "waiting" && this.#host.mayBegin?.(step) !== false,
+      ({ path, step }) => !this.#inFlight.has(path) && this.#records.get(path)?.state !== "waiting" && this.#host.mayBegin?.(step, path) !== false,
     );
   }
 

@@ -24,6 +24,13 @@ export interface RunRehearsal {
 /** Their bench must be closed. */
 export type DryPorts = Omit<RehearsalPorts, "bench"> & { readonly bench: Workbench; readonly asksThirdParties: boolean };
 
+/** In a loop, the step of one item. */
+export interface OneStep {
+  readonly namespace: string;
+  /** Indexes in the enclosing loops, such as `[0][2]`. */
+  readonly items: string;
+}
+
 interface Rehearsed {
   readonly host: RunHost;
   readonly plan: WorkflowPlan;
@@ -32,8 +39,8 @@ interface Rehearsed {
   readonly before: readonly StepRecord[];
   /** Stored steps that are not run again. */
   readonly carried: readonly StepRecord[];
-  /** Namespace of the only step with code that may run. */
-  readonly only?: string | undefined;
+  /** The only step with code that may run. */
+  readonly only?: OneStep | undefined;
 }
 
 /** Most servers have no workflow, and the JavaScript parser is large. */
@@ -61,7 +68,7 @@ export async function rehearseRun(dry: DryPorts, { host, plan, surroundings, run
     ...host,
     // A failing step fails as it did the first time.
     retries: 0,
-    mayBegin: ({ kind, namespace }) => only === undefined || kind !== "code" || namespace === only,
+    mayBegin: ({ kind, namespace }, path) => only === undefined || kind !== "code" || (namespace === only.namespace && itemsOf(path) === only.items),
     read: async () => ({ run: last, records: carried }),
     plan: async () => plan,
     async call(_run, { plan: { steps: components }, step, path, ...calling }) {
@@ -78,7 +85,7 @@ export async function rehearseRun(dry: DryPorts, { host, plan, surroundings, run
       steps.push(record);
       logs.push(...result.logs);
       if (isOver) return;
-      isOver = record.namespace === only;
+      isOver = record.namespace === only?.namespace && itemsOf(record.path) === only.items;
       last = isOver && record.state === "done" ? { ...after, state: "succeeded" } : after;
       if (isOver) live.cancel();
     },
@@ -94,7 +101,8 @@ export async function rehearseRun(dry: DryPorts, { host, plan, surroundings, run
   };
   const live = new LiveRun(rehearsal, run.id);
   await live.work();
-  if (only !== undefined && !isOver) throw new PdError("PD_BAD_INPUT", `Cannot try step "${only}" with what ${run.id} gave it: that run does not reach it`);
+  if (only !== undefined && !isOver)
+    throw new PdError("PD_BAD_INPUT", `Cannot try step "${only.namespace}" with what ${run.id} gave it: that run does not reach it`);
   return { run: last, steps, logs };
 }
 
@@ -112,6 +120,7 @@ function withoutWrites(store: StoreValues, clock: Pick<Clock, "now">): StoreValu
   };
 }
 
-function itemsOf(path: string): string {
+/** `[0][2]` of `4.[0].1.[2].0`. */
+export function itemsOf(path: string): string {
   return [...path.matchAll(/\[\d+\]/g)].join("");
 }

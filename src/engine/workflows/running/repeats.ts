@@ -8,7 +8,7 @@ import { type RunState, type StepRecord, type WorkflowRun, hasEnded } from "../.
 import { everyStep } from "../../../domain/workflow/workflow.ts";
 import type { LiveWorkflow, WorkflowPorts } from "./live-workflow.ts";
 import type { WorkflowPlan } from "../plan.ts";
-import { type DryPorts, type RehearsalPorts, type RunRehearsal, dryPorts, rehearseRun } from "./rehearse-run.ts";
+import { type DryPorts, type RehearsalPorts, type RunRehearsal, dryPorts, itemsOf, rehearseRun } from "./rehearse-run.ts";
 
 const MOST_IN_BULK = 10_000;
 /** Each dry run starts its own processes. */
@@ -28,8 +28,10 @@ export interface BulkWishes extends Pick<RerunWishes, "from"> {
 }
 
 export interface DryRunWishes extends Pick<RerunWishes, "from"> {
-  /** Ends after the step `from`. */
+  /** Runs the step `from` and no other. */
   readonly isAlone?: boolean | undefined;
+  /** In a loop, the path of one of the step's records. The failed one, or the last, by default. */
+  readonly path?: string | undefined;
   /** A folder that is not deployed, in place of the current one. */
   readonly files?: WorkflowFiles | undefined;
   readonly asksThirdParties?: boolean | undefined;
@@ -112,7 +114,7 @@ export class Repeats {
   async #rehearse(
     live: LiveWorkflow,
     run: WorkflowRun,
-    { from, isAlone = false, files, asksThirdParties = false, progress }: DryRunWishes,
+    { from, isAlone = false, path, files, asksThirdParties = false, progress }: DryRunWishes,
   ): Promise<RehearsedRun> {
     if (isAlone && from === undefined) throw new PdError("PD_BAD_INPUT", `Cannot try one step of ${run.id}: no step is named`, { fix: "Name it in from" });
     const dry = dryPorts(this.#ports, { asksThirdParties });
@@ -121,11 +123,17 @@ export class Repeats {
       const plan = files === undefined ? current : await this.#built(dry, live, { files, before: current, progress });
       checkFrom(plan, { from, run, slug: live.source.slug });
       const before = await this.#ports.store.stepRecords(run.id);
-      const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
+      const only = isAlone && from !== undefined ? { namespace: from, items: itemsOf(path ?? usualPath(before, from)) } : undefined;
+      const usual = carriedOver(plan.workflow.steps, before, { from, of: run.id });
+      // Other items of its loops count as done, so that this one is next.
+      const all = only === undefined ? usual : carriedOver(plan.workflow.steps, before, { from: undefined, of: run.id });
+      const carried = all.filter((record) => record.namespace !== only?.namespace || itemsOf(record.path) !== only.items);
       const { host } = live;
       // The debugger is for real runs only.
       const { debug: _link, ...surroundings } = live.surroundings(plan);
-      return { run, before, after: await rehearseRun(dry, { host, plan, surroundings, run, before, carried, only: isAlone ? from : undefined }) };
+      const after = await rehearseRun(dry, { host, plan, surroundings, run, before, carried, only });
+      const shown = new Set(usual.map((record) => record.path));
+      return { run, before, after: { ...after, steps: after.steps.filter(({ copiedFrom, path: at }) => copiedFrom === undefined || shown.has(at)) } };
     } finally {
       dry.bench.close();
     }
@@ -136,6 +144,11 @@ export class Repeats {
     const grant = granted({ allowsPrograms: settings.allow_run, ...bindingOf(configured).limits });
     return buildWorkflow({ ...this.#ports, workbench: dry.bench }, { ...wishes, env, grant });
   }
+}
+
+function usualPath(records: readonly StepRecord[], namespace: string): string {
+  const own = records.filter((record) => record.namespace === namespace);
+  return (own.find(({ state }) => state === "failed") ?? own.at(-1))?.path ?? "";
 }
 
 interface Start {

@@ -153,9 +153,9 @@ function runRoutes({ workflows: kept, settings }: Engine): readonly Route[] {
     route(workflows.rerun, async ({ params: { from, from_changed: isFromChanged = false }, part }) => ({
       data: runRecord(await kept.repeats.rerun(await kept.findRun(part("id"), "rerun"), { from, isFromChanged }), { withEvent: true }),
     })),
-    route(workflows.rehearseRun, async ({ params: { from, alone: isAlone, files, ask_third_parties: asksThirdParties }, part, progress }) => {
+    route(workflows.rehearseRun, async ({ params: { from, alone: isAlone, path, files, ask_third_parties: asksThirdParties }, part, progress }) => {
       const run = await kept.findRun(part("id"), "dry-run");
-      const wishes = { from, isAlone, asksThirdParties, progress, ...(files && { files: checkedFiles(files) }) };
+      const wishes = { from, isAlone, path, asksThirdParties, progress, ...(files && { files: checkedFiles(files) }) };
       return { data: rehearsedRecord(await kept.repeats.rehearse(run, wishes)) };
     }),
     route(workflows.resume, async ({ params, part }) => {
