@@ -206,6 +206,19 @@ describe("one step tried with what an earlier run gave it", () => {
     expect(await tried({})).toEqual(["now b"]);
     expect(await tried({ path: "0.[0].0" })).toEqual(["now a"]);
     await expect(tried({ path: "0.[7].0" })).rejects.toThrow("that run does not reach it");
+    // A step that the run did not have.
+    const added = files("return 1;");
+    const yaml = `${added["workflow.yaml"]}  - namespace: part_2\n    uses: ./part_2/entry.js\n`.replace(
+      "  - namespace: part\n    uses: ./part/entry.js\n",
+      "",
+    );
+    const fresh = {
+      ...added,
+      "workflow.yaml": yaml.replace("  - namespace: after\n    uses: ./after/entry.js\n", ""),
+      "part_2/entry.js": codeStep("return 'new ' + steps.each.item;"),
+    };
+    const { after } = dataOf(await server.api.post(`/v1/runs/${String(failed["id"])}/rehearse`, { from: "part_2", alone: true, files: fresh })) as any;
+    expect(after).toMatchObject({ state: "succeeded", steps: [{ namespace: "each" }, { exports: { $return_value: "new a" } }] });
   });
 
   it("asks nobody while typed code is loaded, nor in a condition, and fails at once where the file wants retries", async () => {

@@ -27,8 +27,12 @@ export type DryPorts = Omit<RehearsalPorts, "bench"> & { readonly bench: Workben
 /** In a loop, the step of one item. */
 export interface OneStep {
   readonly namespace: string;
-  /** Indexes in the enclosing loops, such as `[0][2]`. */
-  readonly items: string;
+  /** Indexes in the enclosing loops, such as `[0][2]`. Undefined for the first that the run reaches. */
+  readonly items: string | undefined;
+}
+
+export function isThat({ namespace, items }: OneStep, step: { readonly namespace: string; readonly path: string }): boolean {
+  return namespace === step.namespace && (items === undefined || itemsOf(step.path) === items);
 }
 
 interface Rehearsed {
@@ -68,7 +72,7 @@ export async function rehearseRun(dry: DryPorts, { host, plan, surroundings, run
     ...host,
     // A failing step fails as it did the first time.
     retries: 0,
-    mayBegin: ({ kind, namespace }, path) => only === undefined || kind !== "code" || (namespace === only.namespace && itemsOf(path) === only.items),
+    mayBegin: ({ kind, namespace }, path) => only === undefined || kind !== "code" || isThat(only, { namespace, path }),
     read: async () => ({ run: last, records: carried }),
     plan: async () => plan,
     async call(_run, { plan: { steps: components }, step, path, ...calling }) {
@@ -85,7 +89,7 @@ export async function rehearseRun(dry: DryPorts, { host, plan, surroundings, run
       steps.push(record);
       logs.push(...result.logs);
       if (isOver) return;
-      isOver = record.namespace === only?.namespace && itemsOf(record.path) === only.items;
+      isOver = only !== undefined && isThat(only, record);
       last = isOver && record.state === "done" ? { ...after, state: "succeeded" } : after;
       if (isOver) live.cancel();
     },

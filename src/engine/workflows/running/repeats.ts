@@ -8,7 +8,7 @@ import { type RunState, type StepRecord, type WorkflowRun, hasEnded } from "../.
 import { everyStep } from "../../../domain/workflow/workflow.ts";
 import type { LiveWorkflow, WorkflowPorts } from "./live-workflow.ts";
 import type { WorkflowPlan } from "../plan.ts";
-import { type DryPorts, type RehearsalPorts, type RunRehearsal, dryPorts, itemsOf, rehearseRun } from "./rehearse-run.ts";
+import { type DryPorts, type RehearsalPorts, type RunRehearsal, dryPorts, isThat, itemsOf, rehearseRun } from "./rehearse-run.ts";
 
 const MOST_IN_BULK = 10_000;
 /** Each dry run starts its own processes. */
@@ -123,11 +123,11 @@ export class Repeats {
       const plan = files === undefined ? current : await this.#built(dry, live, { files, before: current, progress });
       checkFrom(plan, { from, run, slug: live.source.slug });
       const before = await this.#ports.store.stepRecords(run.id);
-      const only = isAlone && from !== undefined ? { namespace: from, items: itemsOf(path ?? usualPath(before, from)) } : undefined;
+      const only = isAlone && from !== undefined ? { namespace: from, items: itemsIn(path ?? usualPath(before, from)) } : undefined;
       const usual = carriedOver(plan.workflow.steps, before, { from, of: run.id });
       // Other items of its loops count as done, so that this one is next.
       const all = only === undefined ? usual : carriedOver(plan.workflow.steps, before, { from: undefined, of: run.id });
-      const carried = all.filter((record) => record.namespace !== only?.namespace || itemsOf(record.path) !== only.items);
+      const carried = all.filter((record) => only === undefined || !isThat(only, record));
       const { host } = live;
       // The debugger is for real runs only.
       const { debug: _link, ...surroundings } = live.surroundings(plan);
@@ -146,9 +146,14 @@ export class Repeats {
   }
 }
 
-function usualPath(records: readonly StepRecord[], namespace: string): string {
+function itemsIn(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : itemsOf(path);
+}
+
+/** Undefined when the run has not reached the step. */
+function usualPath(records: readonly StepRecord[], namespace: string): string | undefined {
   const own = records.filter((record) => record.namespace === namespace);
-  return (own.find(({ state }) => state === "failed") ?? own.at(-1))?.path ?? "";
+  return (own.find(({ state }) => state === "failed") ?? own.at(-1))?.path;
 }
 
 interface Start {
