@@ -70,6 +70,7 @@ describe("pd with a workflow's folder", () => {
     ]);
     expect((await home.pd("retry", "test-flow", "--state", "failed", "--dry")).stderr).toContain("1 would succeed");
     expect((await home.pd("retry", run, "--dry")).stderr).toContain("1 of 1 would succeed");
+    expect((await home.pd("retry", run)).stderr).toContain(`pd retry ${run} --dry shows`);
     expect((await home.pd("retry", run, "--dry", "--since", "1h")).stderr).toContain("it selects among runs");
     expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--dry")).stderr).toContain("No cancelled runs");
     expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--go")).stdout).toMatch(/^Started 0 runs again/);

@@ -108,7 +108,7 @@ export interface RetryFlags extends RerunFlags {
 export async function retry(cli: CliContext, target: string, flags: RetryFlags): Promise<number> {
   if ((flags.dry === true) === (flags.go === true))
     throw new PdError("PD_BAD_INPUT", `Cannot retry ${target}: expected one of --dry and --go`, {
-      fix: `pd retry ${target} --failed --dry shows what would happen, --go retries`,
+      fix: `pd retry ${target}${target.startsWith("run_") ? "" : " --failed"} --dry shows what would happen, --go retries`,
     });
   if (flags.go === true) return rerun(cli, target, { ...flags, failed: flags.failed === true || (flags.state === undefined && !target.startsWith("run_")) });
   const client = await connect(cli);
